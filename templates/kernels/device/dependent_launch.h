@@ -12,11 +12,12 @@
 /// pointers that are both const and __restrict__: the compiler may assume that such data does not change.
 ///
 /// `known` is a value that is needed right after the wait; it must not be negative. The wait depends on it, so the
-/// compiler does not compute it after the wait.
+/// compiler does not compute it after the wait. If `next_may_start` is false, the next kernel starts when this kernel
+/// has ended; all threads must pass the same value.
 ///
 /// The runtime starts a kernel early only if its machine code has the variable below and no other kernel. The compiler
 /// keeps the variable only if the kernel calls this function.
-__device__ __forceinline__ void wait_for_previous_kernel(int known = 0) {
+__device__ __forceinline__ void wait_for_previous_kernel(int known = 0, bool next_may_start = true) {
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
     static unsigned char smemtune_waits_for_previous_kernel;
     // The next kernel may start only after this wait. If it could start earlier, blocks of several kernels would wait
@@ -26,11 +27,24 @@ __device__ __forceinline__ void wait_for_previous_kernel(int known = 0) {
         ".reg .pred always;\n"
         "setp.ge.s32 always, %1, 0;\n"
         "@always griddepcontrol.wait;  // %0\n"
-        "griddepcontrol.launch_dependents;\n"
         "}" ::"l"(&smemtune_waits_for_previous_kernel),
         "r"(known)
         : "memory");
+    if (next_may_start) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #else
-    static_cast<void>(known);
+    static_cast<void>(known), static_cast<void>(next_may_start);
+#endif
+}
+
+/// Whether each block of this kernel can have a multiprocessor of its own. If it cannot, and if several blocks fit on a
+/// multiprocessor, the next kernel should not start early: its blocks would fill the places that are left, so some
+/// multiprocessors would get more blocks than others.
+__device__ __forceinline__ bool blocks_run_alone() {
+#ifdef SMEMTUNE_HOST
+    return false;
+#else
+    unsigned multiprocessors;
+    asm("mov.u32 %0, %%nsmid;" : "=r"(multiprocessors));
+    return gridDim.x * gridDim.y * gridDim.z <= multiprocessors;
 #endif
 }

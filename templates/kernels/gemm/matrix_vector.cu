@@ -16,6 +16,7 @@
 // If there are fewer tiles than multiprocessors, several blocks share a tile and divide K among them. The three
 // dimensions of the grid are the tiles, the blocks that share a tile, and the vectors.
 #include "configuration.h"
+#include "device/dependent_launch.h"
 #include "device/shared.h"
 #include "device/vector.h"
 #include "gemm/split_sums.h"
@@ -136,9 +137,8 @@ __device__ __forceinline__ void multiply(Element (&sums)[OWN], const Operands& f
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
-    matrix_vector(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
-                  const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc,
-                  Element* workspace) {
+    matrix_vector(int M, int N, int K, Element alpha, const Element* A, long long lda, const Element* B, long long ldb,
+                  Element beta, Element* __restrict__ C, long long ldc, Element* workspace) {
     const int outputs = VECTOR_IS_B != 0 ? M : N;
     const int split = blockIdx.y;
     const int splits = gridDim.y;
@@ -157,6 +157,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     // If the block's part of K is so short that this slice has no k-steps, `count` is zero or negative.
     const int count = static_cast<int>(end - first) - slice * DEPTH;
     Element sums[OWN] = {};
+    wait_for_previous_kernel(min(first_output, across));
     if (from.aligned()) {
         multiply<true>(sums, from, first_output, across, first + slice * DEPTH, count);
     } else {

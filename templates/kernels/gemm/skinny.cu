@@ -19,6 +19,7 @@
 // up the sums of all of them through the workspace. The order of the additions is fixed (split_sums.h).
 #include "configuration.h"
 #include "device/async_copy.h"
+#include "device/dependent_launch.h"
 #include "device/shared.h"
 #include "device/vector.h"
 #include "gemm/split_sums.h"
@@ -115,9 +116,8 @@ using OperandB = Operand<BLOCK_N, THREAD_N, THREADS_N, TRANSPOSE_B != 0, ALONG_K
 constexpr bool M_FIRST = THREADS_M >= THREADS_N;
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
-    skinny(int M, int N, int K, Element alpha, const Element* __restrict__ A, long long lda,
-           const Element* __restrict__ B, long long ldb, Element beta, Element* __restrict__ C, long long ldc,
-           Element* workspace) {
+    skinny(int M, int N, int K, Element alpha, const Element* A, long long lda, const Element* B, long long ldb,
+           Element beta, Element* __restrict__ C, long long ldc, Element* workspace) {
     Element* const shared = dynamic_shared<Element>();
     const int tiles_across = (N - 1) / BLOCK_N + 1;
     const int tile = blockIdx.x;
@@ -141,6 +141,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
         commit_copies();
     };
     Element sums[THREAD_M][THREAD_N] = {};
+    wait_for_previous_kernel(min(first_row, first_k_tile));
 #pragma unroll 1
     for (int k_tile = first_k_tile - STAGES + 1; end_k_tile > k_tile; ++k_tile) {  // the first rounds only start copies
         if (k_tile >= first_k_tile) {

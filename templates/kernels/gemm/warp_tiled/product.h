@@ -7,6 +7,7 @@
 //     5. Output       C = alpha * accumulators + beta * C                             output.h
 #pragma once
 
+#include "device/dependent_launch.h"
 #include "device/shared.h"
 #include "gemm/warp_tiled/main_loop.h"
 #include "gemm/warp_tiled/output.h"
@@ -24,6 +25,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     Element* const shared = dynamic_shared<Element>();
     const WorkTile work(M, N, K, GROUP_M);
     const ThreadCoord thread;
+    wait_for_previous_kernel(min(work.row, work.column), blocks_run_alone());
     const long long k = work.first_k;
     const Element* const a_tile = A + (TRANSPOSE_A ? k * lda + work.load_row : work.load_row * lda + k);
     const Element* const b_tile = B + (TRANSPOSE_B ? work.load_column * ldb + k : k * ldb + work.load_column);

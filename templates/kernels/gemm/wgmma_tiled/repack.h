@@ -102,6 +102,7 @@ __device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from,
         __syncwarp();  // all lanes have read the units
     }
     if (lane == 0) end_barrier(loaded);
+    fence_shared();  // the copy engine will write k-tiles to this part of shared memory
 }
 
 /// Copies both matrices to the workspace. The caller passes 0 units for a matrix that the copy engine can address, and
@@ -121,7 +122,8 @@ __device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int un
         for (int matrix = 0; matrix < 2; ++matrix) {
             const int all = matrix == 0 ? units_a : units_b;
             const int count = max(0, min(left, (all - first + WARPS - 1) / WARPS));
-            if (count > 0) copy_units(shared, matrix == 0 ? a : b, first, WARPS, count);
+            const Repacked from = matrix == 0 ? a : b;  // no reference, so that both stay in registers
+            if (count > 0) copy_units(shared, from, first, WARPS, count);
             first += count * WARPS - all;
             left -= count;
         }
