@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "templates/manifest/catalog.h"
@@ -79,10 +80,19 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
     for (std::size_t i = 0; i < members_.size(); ++i) {
         models.push_back(members_[i].model);
         for (const auto& each : std::set(members_[i].classes.begin(), members_[i].classes.end()))
-            by_class_[each].push_back(i);
+            by_class_[each].members.push_back(i);
     }
     correction_ = Correction(models, std::move(alignment));
-    if (line_) line_->group();
+    for (auto& [name, of_class] : by_class_) {
+        std::vector<StraightLine::Slot> rules;
+        std::vector<StraightLine::Slot> needed;
+        for (const auto i : of_class.members) {
+            std::ranges::copy(members_[i].bound.rules(), std::back_inserter(rules));
+            std::ranges::copy(members_[i].bound.needed(), std::back_inserter(needed));
+        }
+        of_class.rules = line_->part(rules);
+        of_class.terms = line_->part(needed, of_class.rules);
+    }
 }
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
@@ -98,11 +108,17 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Sc
     if (members_.empty() || !is_like || !is_valid) return {};
     const auto verified = by_class_.find(problem_class(problem, element_bytes_));
     if (verified == by_class_.end()) return {};
+    const auto& [members, rules, terms_of_members] = verified->second;
+    line_->evaluate(problem, rules, scratch.values);
+    scratch.valid.clear();
+    for (const auto i : members) {
+        if (members_[i].bound.follows_rules(scratch.values)) scratch.valid.push_back(i);
+    }
+    line_->evaluate(problem, terms_of_members, scratch.values);
     correction_.find(problem, scratch.corrections);
-    line_->evaluate(problem, scratch.values);
     std::vector<Prediction> predictions;
-    predictions.reserve(verified->second.size());
-    for (const auto i : verified->second) {
+    predictions.reserve(scratch.valid.size());
+    for (const auto i : scratch.valid) {
         const auto& member = members_[i];
         const auto terms = member.bound.terms_at(scratch.values);
         if (!terms) continue;

@@ -54,9 +54,10 @@ public:
     /// Memory that several rankings can reuse.
     struct Scratch {
         BoundLaunch::Scratch values;
+        std::vector<std::size_t> valid;  ///< the members whose rules hold
         Correction::Scratch corrections;
     };
-    /// Like ranking(problem). Also returns, in `scratch.values`, the values of the members' rules for the problem.
+    /// Like ranking(problem). Also returns values for the problem in `scratch.values`. For the members of the ranking,
     /// BoundLaunch::launch_at() takes these values.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem, Scratch& scratch) const;
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
@@ -66,8 +67,14 @@ private:
     std::vector<std::string> extents_;
     std::shared_ptr<StraightLine> line_;  // the rules of all members; a common subexpression is computed once
     std::vector<Member> members_;
-    std::map<std::string, std::vector<std::size_t>> by_class_;  // class of problems -> members verified for it
-    Correction correction_;                                     // corrections for all members, by index in `members_`
+    // The members that were verified for a class of problems, and the parts of `line_` that compute their rules and,
+    // after that, their terms.
+    struct OfClass {
+        std::vector<std::size_t> members;  // indices in `members_`, in the order of the portfolio
+        StraightLine::Part rules, terms;
+    };
+    std::map<std::string, OfClass> by_class_;
+    Correction correction_;  // corrections for all members, by index in `members_`
     std::vector<std::string> damages_;
 };
 

@@ -183,9 +183,11 @@ std::optional<Terms> BoundLaunch::terms(const Problem& problem, Scratch& scratch
     return terms_at(scratch);
 }
 
+bool BoundLaunch::follows_rules(const Scratch& values) const {
+    return std::ranges::all_of(rules_, [&](Slot rule) { return values[rule].exists && values[rule].number != 0; });
+}
+
 std::optional<Terms> BoundLaunch::terms_at(const Scratch& values) const {
-    const auto holds = [&](Slot rule) { return values[rule].exists && values[rule].number != 0; };
-    if (!std::ranges::all_of(rules_, holds)) return std::nullopt;
     if (!std::ranges::all_of(needed_, [&](auto slot) { return values[slot].exists; })) return std::nullopt;
     try {
         const auto launch = limits(values);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,14 @@ public:
     /// Memory that several calls can reuse, to avoid allocations.
     using Scratch = StraightLine::Values;
     [[nodiscard]] std::optional<Terms> terms(const Problem& problem, Scratch& scratch) const;
-    /// Returns the terms for the problem for which StraightLine::evaluate() computed `values`.
+    using Slot = StraightLine::Slot;
+    /// The slots that follows_rules() reads.
+    [[nodiscard]] std::span<const Slot> rules() const { return rules_; }
+    /// The slots that terms_at() and launch_at() read, except constants.
+    [[nodiscard]] std::span<const Slot> needed() const { return needed_; }
+    /// Whether the template's constraints hold for the problem for which StraightLine::evaluate() computed `values`.
+    [[nodiscard]] bool follows_rules(const Scratch& values) const;
+    /// Returns the terms for the problem of `values`. Precondition: follows_rules(values).
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
     /// Returns the launch for the problem of `values`, equal to launch_of(). Returns nothing for a kernel with symbols
     /// (SymbolArgument) or tensor maps, because their sizes were not prepared. Precondition: terms_at(values) returns
@@ -46,7 +54,6 @@ public:
     [[nodiscard]] std::optional<Launch> launch_at(const Scratch& values) const;
 
 private:
-    using Slot = StraightLine::Slot;
     template <class Number>
     [[nodiscard]] Launch block_of(const Number& number) const;
     [[nodiscard]] Launch limits(const Scratch& values) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ranges>
 
 namespace smemtune {
 
@@ -23,8 +24,6 @@ StraightLine::StraightLine(std::vector<std::string> variables)
 
 StraightLine::Slot StraightLine::add(const Expression& expression, const Environment& environment) {
     id_ = next_id();
-    grouped_.clear();
-    batch_ends_.clear();
     std::vector<Slot> names;
     for (const auto& name : expression.names()) {
         const auto variable = std::ranges::find(variables_, name);
@@ -200,16 +199,26 @@ StraightLine::Value* StraightLine::begin(const Problem& problem, Values& values)
 
 // A node's level is one more than the largest level of its operands. The nodes of a level do not need one another, so
 // they can be sorted by operator.
-void StraightLine::group() {
-    std::vector<std::size_t> level(initial_.size(), 0);
-    for (const auto& node : nodes_) level[node.to] = 1 + std::max({level[node.a], level[node.b], level[node.c]});
-    grouped_ = nodes_;
-    const auto key = [&](const Node& node) { return std::pair(level[node.to], node.op); };
-    std::ranges::stable_sort(grouped_, {}, key);
-    batch_ends_.clear();
-    for (std::size_t i = 1; i <= grouped_.size(); ++i) {
-        if (i == grouped_.size() || key(grouped_[i]) != key(grouped_[i - 1])) batch_ends_.push_back(i);
+StraightLine::Part StraightLine::part(std::span<const Slot> slots, const Part& known) const {
+    std::vector<bool> is_needed(initial_.size());
+    for (const auto slot : slots) is_needed[slot] = true;
+    for (const auto& node : std::views::reverse(nodes_)) {
+        if (is_needed[node.to]) is_needed[node.a] = is_needed[node.b] = is_needed[node.c] = true;
     }
+    for (const auto& node : known.nodes_) is_needed[node.to] = false;
+
+    std::vector<std::size_t> level(initial_.size(), 0);
+    Part part;
+    for (const auto& node : nodes_) {
+        level[node.to] = 1 + std::max({level[node.a], level[node.b], level[node.c]});
+        if (is_needed[node.to]) part.nodes_.push_back(node);
+    }
+    const auto key = [&](const Node& node) { return std::pair(level[node.to], node.op); };
+    std::ranges::stable_sort(part.nodes_, {}, key);
+    for (std::size_t i = 1; i <= part.nodes_.size(); ++i) {
+        if (i == part.nodes_.size() || key(part.nodes_[i]) != key(part.nodes_[i - 1])) part.batch_ends_.push_back(i);
+    }
+    return part;
 }
 
 template <StraightLine::Op op>
@@ -246,13 +255,14 @@ void StraightLine::compute_batch(const Node* first, const Node* last, Value* val
 
 void StraightLine::evaluate(const Problem& problem, Values& values) const {
     auto* const slots = begin(problem, values);
-    if (grouped_.empty()) {
-        for (const auto& node : nodes_) slots[node.to] = value_of(node, slots);
-        return;
-    }
+    for (const auto& node : nodes_) slots[node.to] = value_of(node, slots);
+}
+
+void StraightLine::evaluate(const Problem& problem, const Part& part, Values& values) const {
+    auto* const slots = begin(problem, values);
     std::size_t first = 0;
-    for (const auto end : batch_ends_) {
-        compute_batch(grouped_.data() + first, grouped_.data() + end, slots);
+    for (const auto end : part.batch_ends_) {
+        compute_batch(part.nodes_.data() + first, part.nodes_.data() + end, slots);
         first = end;
     }
 }

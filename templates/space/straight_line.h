@@ -17,6 +17,8 @@
 namespace smemtune {
 
 class StraightLine {
+    struct Node;
+
 public:
     /// The index of a variable's, constant's or operation's value in the list of all values.
     using Slot = std::uint32_t;
@@ -38,15 +40,19 @@ public:
         std::vector<Value> values_;
     };
 
+    /// Some of the operations, sorted such that equal operators follow one another, which makes evaluate() faster.
+    class Part {
+        friend class StraightLine;
+        std::vector<Node> nodes_;
+        std::vector<std::size_t> batch_ends_;  // where each run of equal operators in `nodes_` ends
+    };
+
     /// The first slots belong to `variables`, in the same order.
     explicit StraightLine(std::vector<std::string> variables);
 
     /// Adds an expression and returns the slot of its value. `environment` has the values of all names that are not
     /// variables. Throws ExpressionError for an unknown name.
     Slot add(const Expression& expression, const Environment& environment);
-
-    /// Groups equal operators, which makes evaluate(problem, values) faster. Call it after the last add().
-    void group();
 
     /// Returns the value of a slot if it is the same for every problem.
     [[nodiscard]] std::optional<Value> constant_at(Slot slot) const;
@@ -57,6 +63,12 @@ public:
     /// Like evaluate(problem, values), but stops and returns false as soon as one of `rules` is 0 or has no value.
     /// Otherwise returns true. Precondition: the rules were added in this order, before all other expressions.
     bool evaluate(const Problem& problem, std::span<const Slot> rules, Values& values) const;
+
+    /// Returns the operations that the values of `slots` need, without those of `known`. Call it after the last add().
+    [[nodiscard]] Part part(std::span<const Slot> slots, const Part& known = {}) const;
+    /// Computes only the operations of `part`. Precondition: if the part was made with `known`, then `values` has the
+    /// values of the operations of `known` for the same problem.
+    void evaluate(const Problem& problem, const Part& part, Values& values) const;
 
 private:
     friend class LoopNest;
@@ -81,10 +93,8 @@ private:
 
     std::uint64_t id_;  // unique to this line; changes when an expression is added
     std::vector<std::string> variables_;
-    std::vector<Node> nodes_;              // in such an order that each node needs only values of earlier nodes
-    std::vector<Node> grouped_;            // the nodes in the order of group(); empty before group()
-    std::vector<std::size_t> batch_ends_;  // where each run of equal operators in `grouped_` ends
-    std::vector<Value> initial_;           // the value of each slot that is a constant; unused for the other slots
+    std::vector<Node> nodes_;     // in such an order that each node needs only values of earlier nodes
+    std::vector<Value> initial_;  // the value of each slot that is a constant; unused for the other slots
     std::vector<bool> is_constant_;
     std::vector<bool> is_truth_;  // for each slot: whether its value, if it has one, is 0 or 1
     std::map<std::tuple<Op, Slot, Slot, Slot>, Slot> known_;

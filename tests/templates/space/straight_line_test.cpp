@@ -7,7 +7,7 @@ namespace {
 
 const Environment known{{"FOUR", 4}, {"ZERO", 0}, {"MOST", INT64_MAX}};
 
-// line_value(), grouped_value() and value() evaluate an expression, and return nothing if the expression has no value.
+// line_value(), part_value() and value() evaluate an expression, and return nothing if the expression has no value.
 // line_value() uses a StraightLine.
 std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
@@ -16,14 +16,18 @@ std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, 
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
-// Uses a StraightLine with one more expression, which has many operators. group() has grouped the equal operators.
-std::optional<std::int64_t> grouped_value(const std::string& text, std::int64_t m, std::int64_t n) {
+// Uses two parts of a StraightLine with one more expression, which has many operators.
+std::optional<std::int64_t> part_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
-    line.add(Expression("M * 3 + N * 5 - (M / 7 + N / 11) * (M % 13 + 2) + max(M, N) - min(M, 4)"), known);
+    const std::vector first{
+        line.add(Expression("M * 3 + N * 5 - (M / 7 + N / 11) * (M % 13 + 2) + max(M, N) - min(M, 4)"), known)};
     const auto slot = line.add(Expression(text), known);
-    line.group();
+    const auto known_part = line.part(first);
+    const auto part = line.part(std::vector{slot}, known_part);
+    const Problem problem{"any", "f32", "", {{"M", m}, {"N", n}}};
     StraightLine::Values values;
-    line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
+    line.evaluate(problem, known_part, values);
+    line.evaluate(problem, part, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
 std::optional<std::int64_t> value(const std::string& text, std::int64_t m, std::int64_t n) {
@@ -101,7 +105,7 @@ TEST(StraightLine, HasTheValueOfTheExpressionWhereverThereIsOne) {
         for (std::int64_t m : {0, 1, 2, 3, 8, 70}) {
             for (std::int64_t n : {0, 1, 2, 5, 70}) {
                 EXPECT_EQ(line_value(text, m, n), value(text, m, n)) << text << m;
-                EXPECT_EQ(grouped_value(text, m, n), value(text, m, n)) << "grouped: " << text << m;
+                EXPECT_EQ(part_value(text, m, n), value(text, m, n)) << "in parts: " << text << m;
             }
         }
     }
@@ -144,14 +148,29 @@ TEST(StraightLine, AConstantIsTheSameForEveryProblem) {
     EXPECT_FALSE(line.constant_at(line.add(Expression("M * 2"), known)));
 }
 
-TEST(StraightLine, AnExpressionAddedAfterGroupingIsComputed) {
+TEST(StraightLine, APartHasOnlyTheOperationsThatItsSlotsNeedAndNoKnownOnes) {
     StraightLine line({"M", "N"});
-    line.add(Expression("M * N"), known);
-    line.group();
+    const auto product = line.add(Expression("M * N"), known);
     const auto sum = line.add(Expression("M + N"), known);
+    const auto both = line.add(Expression("M * N - 1"), known);
+    const auto first = line.part(std::vector{product});
+    const auto second = line.part(std::vector{both}, first);
     StraightLine::Values values;
-    line.evaluate({"any", "f32", "", {{"M", 2}, {"N", 3}}}, values);
-    EXPECT_EQ(values[sum].number, 5);
+    const auto problem = [](std::int64_t m) { return Problem{"any", "f32", "", {{"M", m}, {"N", 3}}}; };
+    line.evaluate(problem(2), first, values);
+    EXPECT_EQ(values[product].number, 6);
+    EXPECT_FALSE(values[sum].exists);
+    EXPECT_FALSE(values[both].exists);
+    line.evaluate(problem(2), second, values);
+    EXPECT_EQ(values[both].number, 5);
+    EXPECT_FALSE(values[sum].exists);
+    line.evaluate(problem(4), second, values);
+    EXPECT_EQ(values[both].number, 5) << "the product is still that of the problem before";
+    line.evaluate(problem(4), first, values);
+    line.evaluate(problem(4), second, values);
+    EXPECT_EQ(values[both].number, 11);
+    line.evaluate(problem(5), line.part({}), values);
+    EXPECT_EQ(values[both].number, 11) << "no slots need no operation";
 }
 
 TEST(StraightLine, EndsAtTheFirstRuleThatDoesNotHold) {
