@@ -330,7 +330,8 @@ void Candidates::predict() {
     predictor_ =
         predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, row, store_->replacements(), make);
     for (const auto& message : predictor_->damages()) damage_ += "; " + message;
-    predictions_ = predictor_->ranking(problem_, *scratch_);
+    predictions_ = predictor_->predictions(problem_, *scratch_);
+    sorted_ = 0;
     std::erase_if(*predictions_, [&](const Predictor::Prediction& prediction) {
         const auto& member = prediction.member->row;
         return !kernel_template_.empty() &&
@@ -345,6 +346,10 @@ std::optional<Candidate> Candidates::next_predicted() {
     if (current_ == nullptr || current_->what != Step::What::portfolio) return std::nullopt;
     if (!predictions_) predict();
     while (prediction_ < predictions_->size()) {
+        // why_chosen() also needs the prediction after this one.
+        while (sorted_ < std::min(prediction_ + 2, predictions_->size())) {
+            Predictor::put_first(std::span(*predictions_).subspan(sorted_++));
+        }
         const auto& prediction = (*predictions_)[prediction_];
         auto candidate = tuned(prediction.member->row, prediction.member);
         ++prediction_;

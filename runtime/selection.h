@@ -130,8 +130,9 @@ private:
     PredictorCache* predictors_;
     std::shared_ptr<const Predictor> predictor_;  // owns the members that `predictions_` points to
     std::optional<std::vector<Predictor::Prediction>> predictions_;
-    LeasedScratch scratch_;  // of predictor_->ranking(problem_)
-    std::size_t prediction_ = 0;
+    std::size_t sorted_ = 0;      // how many of `predictions_` are sorted
+    std::size_t prediction_ = 0;  // index of the next prediction
+    LeasedScratch scratch_;       // of predictor_->predictions(problem_)
     std::string why_not_;
     std::vector<std::string> hashes_;    // `kernel_template_`'s same_code_hashes()
     std::vector<StoredDevice> devices_;  // the stored devices, the most similar first

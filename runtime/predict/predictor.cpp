@@ -28,6 +28,12 @@ struct FoundTemplate {
     std::string identity;
 };
 
+// The key by which predictions are sorted. Members with equal times are sorted by their addresses, and so stay in the
+// order of the portfolio.
+std::pair<double, const Predictor::Member*> place_in_ranking(const Predictor::Prediction& prediction) {
+    return {prediction.us * (1 + prediction.error), prediction.member};
+}
+
 bool is_verified_as_now(const TrialRow& row, const FoundTemplate& found) {
     return row.record.verified_by != unrecorded && row.record.was_verified_as(found.identity);
 }
@@ -97,10 +103,17 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
     Scratch scratch;
-    return ranking(problem, scratch);
+    auto result = predictions(problem, scratch);
+    std::ranges::sort(result, {}, place_in_ranking);
+    return result;
 }
 
-std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Scratch& scratch) const {
+void Predictor::put_first(std::span<Prediction> predictions) {
+    const auto first = std::ranges::min_element(predictions, {}, place_in_ranking);
+    std::swap(*first, predictions.front());
+}
+
+std::vector<Predictor::Prediction> Predictor::predictions(const Problem& problem, Scratch& scratch) const {
     const bool is_like =
         std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first);
     const bool is_valid =
@@ -133,9 +146,6 @@ std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem, Sc
         }
         prediction.us *= factor;
     }
-    // Members with equal keys are sorted by their addresses and so stay in the order of the portfolio.
-    std::ranges::sort(predictions, {},
-                      [](const auto& each) { return std::pair(each.us * (1 + each.error), each.member); });
     return predictions;
 }
 

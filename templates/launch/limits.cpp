@@ -100,6 +100,14 @@ std::optional<std::string> broken_grid_limit(const Launch& launch, const Device&
                        Bound{"blocks along z", launch.grid[2], device.grid_z}});
 }
 
+bool is_within_grid_limits(const std::array<std::int64_t, 3>& grid, std::optional<std::int64_t> workspace_bytes,
+                           const Device& device) {
+    if (workspace_bytes && *workspace_bytes < 0) return false;
+    if (workspace_bytes && device.memory_bytes > 0 && *workspace_bytes > device.memory_bytes) return false;
+    return std::ranges::min(grid) >= 1 && grid[0] <= device.grid_x && grid[1] <= device.grid_y &&
+           grid[2] <= device.grid_z;
+}
+
 std::optional<std::string> broken_limit(const Launch& launch, const Device& device) {
     auto broken = broken_block_limit(launch, device);
     return broken ? broken : broken_grid_limit(launch, device);

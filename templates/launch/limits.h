@@ -1,6 +1,8 @@
 // Decides which configurations fit a device: checks the limits of blocks and grids, and enumerates the feasible space.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +17,9 @@ std::optional<std::string> broken_limit(const Launch& launch, const Device& devi
 /// workspace.
 std::optional<std::string> broken_block_limit(const Launch& launch, const Device& device);
 std::optional<std::string> broken_grid_limit(const Launch& launch, const Device& device);
+/// Whether broken_grid_limit() returns nothing for a launch with this grid and workspace. Takes a few nanoseconds.
+bool is_within_grid_limits(const std::array<std::int64_t, 3>& grid, std::optional<std::int64_t> workspace_bytes,
+                           const Device& device);
 
 /// Returns a message that says why a configuration is not feasible; nothing if it is feasible. Reasons are an unknown
 /// parameter or value, a violated constraint, or an exceeded limit of the device. Does not enumerate the space.

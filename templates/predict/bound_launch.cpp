@@ -110,10 +110,14 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     }
 }
 
-// Returns the parts of a launch that limits and models need: everything except the run-time arguments.
+std::array<std::int64_t, 3> BoundLaunch::grid(const Scratch& values) const {
+    return {values[grid_[0]].number, values[grid_[1]].number, values[grid_[2]].number};
+}
+
+// Returns everything except the run-time arguments.
 Launch BoundLaunch::limits(const Scratch& values) const {
     auto launch = block_of([&](Slot slot) { return values[slot].number; });
-    for (std::size_t i = 0; i < grid_.size(); ++i) launch.grid[i] = values[grid_[i]].number;
+    launch.grid = grid(values);
     if (workspace_bytes_) launch.workspace = {values[*workspace_bytes_].number, workspace_place_};
     return launch;
 }
@@ -141,10 +145,9 @@ std::optional<double> BoundLaunch::resident_blocks(Launch launch) const {
     return static_cast<double>(std::max<std::int64_t>(1, occupancy(launch, device_).blocks()));
 }
 
-Terms BoundLaunch::terms_of(const Launch& launch, double resident, const Scratch& values) const {
+Terms BoundLaunch::terms_of(double blocks, double resident, const Scratch& values) const {
     const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
     const auto multiprocessors = constant_filled_ ? *constant_filled_ : filled(values[cluster_blocks_].number);
-    const auto blocks = as_double(launch.blocks());
     const auto whole_waves = std::floor(blocks / (multiprocessors * resident));
     const auto rest = blocks - whole_waves * multiprocessors * resident;
     const auto waves = whole_waves + (rest > 0 ? 1 : 0);
@@ -154,7 +157,7 @@ Terms BoundLaunch::terms_of(const Launch& launch, double resident, const Scratch
     Terms terms{1, waves, busiest};
     const auto set = [&](Term term, double value) { terms[static_cast<std::size_t>(term)] = value; };
     set(Term::memory, as_double(values[bytes_].number) / memory_unit);
-    if (launch.workspace) set(Term::workspace, as_double(launch.workspace->bytes) / memory_unit);
+    if (workspace_bytes_) set(Term::workspace, as_double(values[*workspace_bytes_].number) / memory_unit);
     if (!has_model_) return terms;
     const auto phases = as_double(values[phases_].number);
     const auto latency = rates::memory_latency + rates::barrier_latency * as_double(values[barriers_per_phase_].number);
@@ -189,11 +192,14 @@ bool BoundLaunch::follows_rules(const Scratch& values) const {
 
 std::optional<Terms> BoundLaunch::terms_at(const Scratch& values) const {
     if (!std::ranges::all_of(needed_, [&](auto slot) { return values[slot].exists; })) return std::nullopt;
+    const auto grid = this->grid(values);
+    const auto workspace = workspace_bytes_ ? std::optional(values[*workspace_bytes_].number) : std::nullopt;
+    if (!is_within_grid_limits(grid, workspace, device_)) return std::nullopt;
     try {
-        const auto launch = limits(values);
-        const auto resident = is_block_constant_ ? constant_resident_ : resident_blocks(launch);
-        if (!resident || broken_grid_limit(launch, device_)) return std::nullopt;
-        return terms_of(launch, *resident, values);
+        const auto resident = is_block_constant_ ? constant_resident_ : resident_blocks(limits(values));
+        if (!resident) return std::nullopt;
+        const auto blocks = static_cast<double>(grid[0]) * static_cast<double>(grid[1]) * static_cast<double>(grid[2]);
+        return terms_of(blocks, *resident, values);
     } catch (const ExpressionError&) {  // a product of the launch overflows 64 bits
         return std::nullopt;
     }

@@ -94,6 +94,11 @@ TEST_F(PredictorTest, AmongEqualPredictionsTheFirstMemberComesFirst) {
     EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=64", "STEP=2", "STEP=3"}));
 }
 
+TEST_F(PredictorTest, EqualPredictionsKeepTheirOrderAfterAFasterMember) {
+    store_portfolio({{"STEP=64", 2}, {"STEP=2", 2}, {"STEP=3", 1}});
+    EXPECT_EQ(predicted(gemm(192, 5, 7)), (std::vector<std::string>{"STEP=3", "STEP=64", "STEP=2"}));
+}
+
 TEST_F(PredictorTest, AModelThatErrsMoreMustPromiseMore) {
     store_portfolio({{.configuration = "STEP=2", .us_per_block = 4, .error = 1.0},
                      {.configuration = "STEP=3", .us_per_block = 6, .error = 0.1}});

@@ -40,6 +40,28 @@ TEST(Limits, AWorkspaceMustFitInTheDevicesMemory) {
     EXPECT_THAT(broken_by(-1), Optional(StartsWith("the workspace is negative")));
 }
 
+TEST(Limits, TheGridsLimitsAreTheSameWithAndWithoutAMessage) {
+    auto device = model_device("sm_90");
+    device.memory_bytes = 1000;
+    const auto x = device.grid_x;
+    const auto y = device.grid_y;
+    const auto z = device.grid_z;
+    int within = 0;
+    for (const auto& launch :
+         {Launch{.grid = {x, y, z}}, Launch{.grid = {x + 1, y, z}}, Launch{.grid = {x, y + 1, z}},
+          Launch{.grid = {x, y, z + 1}}, Launch{.grid = {0, 1, 1}}, Launch{.grid = {1, 0, 1}},
+          Launch{.grid = {1, 1, -1}}, Launch{.workspace = {{1000, 12}}}, Launch{.workspace = {{1001, 12}}},
+          Launch{.workspace = {{-1, 12}}}, Launch{.workspace = {{0, 12}}}}) {
+        const auto workspace = launch.workspace ? std::optional(launch.workspace->bytes) : std::nullopt;
+        const bool is_within = is_within_grid_limits(launch.grid, workspace, device);
+        EXPECT_EQ(is_within, !broken_grid_limit(launch, device)) << launch.grid[0] << " " << workspace.value_or(-2);
+        within += is_within ? 1 : 0;
+    }
+    EXPECT_EQ(within, 3);
+    device.memory_bytes = 0;  // unknown
+    EXPECT_TRUE(is_within_grid_limits({1, 1, 1}, 1001, device));
+}
+
 TEST(Limits, ALaunchThatFitsBreaksNone) {
     EXPECT_EQ(broken_by([](Launch&) {}), std::nullopt);
     EXPECT_EQ(broken_by([](Launch& l) { l.block = {16, 64, 1}; }), std::nullopt);
