@@ -63,8 +63,29 @@ StraightLine::Slot StraightLine::constant(Value value) {
     return known->second;
 }
 
+// Returns the operand to which the result is always equal: that of a sum with 0, of a product with 1, of a quotient
+// by 1.
+std::optional<StraightLine::Slot> StraightLine::operand_equal_to(Op op, Slot a, Slot b) const {
+    const auto is = [&](Slot operand, std::int64_t number) {
+        return is_constant_[operand] && initial_[operand].exists && initial_[operand].number == number;
+    };
+    switch (op) {
+        case Op::to_bool: return is_truth_[a] ? std::optional(a) : std::nullopt;
+        case Op::add:
+            if (is(a, 0)) return b;
+            [[fallthrough]];
+        case Op::subtract: return is(b, 0) ? std::optional(a) : std::nullopt;
+        case Op::multiply:
+            if (is(a, 1)) return b;
+            [[fallthrough]];
+        case Op::divide:
+        case Op::ceil_div: return is(b, 1) ? std::optional(a) : std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
 StraightLine::Slot StraightLine::node(Op op, Slot a, Slot b, Slot c) {
-    if (op == Op::to_bool && is_truth_[a]) return a;
+    if (const auto same = operand_equal_to(op, a, b)) return *same;
     const auto slot = static_cast<Slot>(initial_.size());
     const Node made{op, a, b, c, slot};
     if (op == Op::jump_if_zero && is_constant_[a]) {

@@ -81,6 +81,7 @@ private:
 
     [[nodiscard]] static bool is_truth(Op op);
     Slot constant(Value value);
+    [[nodiscard]] std::optional<Slot> operand_equal_to(Op op, Slot a, Slot b) const;
     Slot node(Op op, Slot a, Slot b, Slot c = 0);
     Slot convert(const Expression& expression, std::size_t begin, std::size_t end, std::span<const Slot> names);
     [[nodiscard]] static Value value_of(const Node& node, const Value* values);

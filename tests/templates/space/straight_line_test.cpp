@@ -93,6 +93,12 @@ TEST(StraightLine, HasTheValueOfTheExpressionWhereverThereIsOne) {
                              "(1 / ZERO) && 0",
                              "M && (N || M == 2) ? M : N",
                              "MOST << M",
+                             "(0 - M) / 1",
+                             "ceil_div(0 - M, 1)",
+                             "1 * (12 / M) + 0",
+                             "0 + 12 / M * 1 - 0",
+                             "0 - M",
+                             "1 / M",
                              "(0 - M) / 3",
                              "ceil_div(0 - M, 3)",
                              "ceil_div(M, 0 - 3)",
@@ -117,6 +123,7 @@ TEST(StraightLine, ACommonPartHasOneSlotAndOneWithoutExtentsIsComputedAtOnce) {
     EXPECT_EQ(line.add(Expression("ceil_div(M, 4) * N"), known), once);
     EXPECT_EQ(line.add(Expression("FOUR > 3 ? ceil_div(M, 4) * N : 1 / ZERO"), known), once);
     EXPECT_NE(line.add(Expression("N * ceil_div(M, 4)"), known), once);
+    EXPECT_EQ(line.add(Expression("0 + ceil_div(M * 1, 4) * (FOUR / 4 * N / 1) - ZERO"), known), once);
     EXPECT_EQ(line.add(Expression("M"), known), 0);
     EXPECT_EQ(line.add(Expression("N"), known), 1);
 }
