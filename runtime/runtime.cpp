@@ -279,14 +279,17 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
 // `asked` may have extents of 0. `launch` belongs to the same problem with extents of 1 instead (zero_extents.h).
 Runtime::State::MadeKernel Runtime::State::make(const Candidate& candidate, const Launch& launch, const Problem& asked,
                                                 std::shared_ptr<const LoadedKernel> kernel) {
+    const auto& operation = candidate.kernel_template->operation;
+    auto gemm = prepared_gemm(operation, asked);
+    auto extents = gemm ? std::vector<FetchedExtent>() : fetched_extents(operation, asked);
     return std::make_shared<Kernel::State>(
         Kernel::State{.choice = candidate.choice,
                       .problem = asked,
                       .operation = operation_of(*candidate.kernel_template),
                       .backend = backend,
                       .kernel = {with_pooled_workspace(std::move(kernel), launch, workspaces), launch},
-                      .gemm = prepared_gemm(candidate.kernel_template->operation, asked),
-                      .extents = fetched_extents(candidate.kernel_template->operation, asked)});
+                      .gemm = std::move(gemm),
+                      .extents = std::move(extents)});
 }
 
 bool Runtime::State::has_code(const Candidate& candidate, const Problem& problem) {

@@ -49,6 +49,23 @@ std::shared_ptr<const KernelTemplate> of_caller(const KernelTemplate& kernel) {
     return {std::shared_ptr<const void>(), &kernel};
 }
 
+bool has_same_layout(const Operation& a, const Operation& b, const std::string& layout) {
+    const auto constants = [&](const Operation& of) {
+        const auto found = of.layouts.find(layout);
+        return found == of.layouts.end() ? Environment{} : found->second;
+    };
+    return constants(a) == constants(b);
+}
+
+bool is_same_argument(const Argument& a, const Argument& b) {
+    return a.name == b.name && a.kind == b.kind && a.stride == b.stride && a.batch_stride == b.batch_stride &&
+           a.type == b.type;
+}
+
+bool has_same_shape_texts(const Argument& a, const Argument& b) {
+    return a.rows.text() == b.rows.text() && a.columns.text() == b.columns.text() && a.count.text() == b.count.text();
+}
+
 }  // namespace
 
 Candidates::Candidates(const Problem& problem, const Device& device, const Store* store,
@@ -141,8 +158,10 @@ void Candidates::find_expected() {
     const auto is_own = [&](const KernelTemplate& kernel) { return std::ranges::count(own_, kernel.name) != 0; };
     const auto is_named = [&](const KernelTemplate& kernel) { return kernel.name == kernel_template_; };
     const auto rank = [&](const KernelTemplate& kernel) { return is_named(kernel) ? 2 : is_own(kernel) ? 1 : 0; };
+    const int highest = !kernel_template_.empty() ? 2 : !own_.empty() ? 1 : 0;
     for (const auto& kernel : templates_) {
         if (computes(kernel) && (expected_ == nullptr || rank(kernel) > rank(*expected_))) expected_ = &kernel;
+        if (expected_ != nullptr && rank(*expected_) == highest) break;
     }
     expects_own_ = expected_ != nullptr && is_own(*expected_);
 }
@@ -276,7 +295,9 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
     try {
         if (was_rejected_here(row)) return std::nullopt;
         auto found = member != nullptr ? member->kernel_template : template_of(row);
-        if (!found || !supports(*found, problem_, device_) || !has_expected_signature(*found)) return std::nullopt;
+        if (!found || !supports(*found, problem_, device_)) return std::nullopt;
+        const bool is_to_be_compared = member == nullptr || member->signature_of != expected_;
+        if (is_to_be_compared && !has_expected_signature(*found)) return std::nullopt;
         const auto& kernel = *found;
         const bool recorded = row.record.verified_by != unrecorded;
         if (!recorded && !has_own_operation(kernel)) return std::nullopt;
@@ -290,7 +311,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
         Choice choice{.kernel_template = kernel.name,
                       .configuration = member != nullptr ? member->text : to_text(*configuration),
                       .match = is_here() ? here : Match::transferred,
-                      .tuned_for = to_text(tuned_for),
+                      .tuned_for = member != nullptr ? std::string() : to_text(tuned_for),
                       .expected_us = std::get<Measurement>(row.record.outcome).median_us,
                       .device = row.device};
         // A winner whose code was replaced ranks no better than the winner of another problem.
@@ -324,8 +345,8 @@ void Candidates::predict() {
     const auto row = devices_[current_->device].first;
     const auto make = [&] {
         const auto portfolio = store_->portfolio({row, problem_.operation, problem_.type, problem_.layout});
-        return std::make_shared<const Predictor>(portfolio, problem_, device_,
-                                                 [&](const TrialRow& member) { return template_of(member); });
+        return std::make_shared<const Predictor>(
+            portfolio, problem_, device_, [&](const TrialRow& member) { return template_of(member); }, expected_);
     };
     predictor_ =
         predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, row, store_->replacements(), make);
@@ -358,7 +379,6 @@ std::optional<Candidate> Candidates::next_predicted() {
         auto& choice = candidate->choice;
         const auto& measured_on = devices_[current_->device].second;
         choice.match = is_here() ? Match::predicted : Match::transferred;
-        choice.tuned_for.clear();
         choice.expected_us = prediction.us;
         choice.uncertainty = prediction.error;
         choice.why = why_chosen(*predictions_, prediction_ - 1);
@@ -395,26 +415,22 @@ std::vector<Candidate> Candidates::untuned() {
     return result;
 }
 
+bool is_same_signature(const Operation& operation, const Operation& expected, const std::string& layout) {
+    return operation.extents == expected.extents && has_same_layout(operation, expected, layout) &&
+           std::ranges::equal(operation.arguments, expected.arguments, is_same_argument) &&
+           std::ranges::equal(operation.arguments, expected.arguments, has_same_shape_texts);
+}
+
 std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
                                      const Device& device) {
+    if (is_same_signature(operation, expected, problem.layout)) return {};
     if (operation.extents != expected.extents) return "its operation has other extents";
-    const auto constants = [&](const Operation& of) {
-        const auto layout = of.layouts.find(problem.layout);
-        return layout == of.layouts.end() ? Environment{} : layout->second;
-    };
-    if (constants(operation) != constants(expected)) return "its operation means another layout by this name";
-    const auto same_argument = [](const Argument& a, const Argument& b) {
-        return a.name == b.name && a.kind == b.kind && a.stride == b.stride && a.batch_stride == b.batch_stride &&
-               a.type == b.type;
-    };
-    if (!std::ranges::equal(operation.arguments, expected.arguments, same_argument)) {
+    if (!has_same_layout(operation, expected, problem.layout)) {
+        return "its operation means another layout by this name";
+    }
+    if (!std::ranges::equal(operation.arguments, expected.arguments, is_same_argument)) {
         return "its operation takes other arguments, or in another order";
     }
-    const auto same_text = [](const Argument& a, const Argument& b) {
-        return a.rows.text() == b.rows.text() && a.columns.text() == b.columns.text() &&
-               a.count.text() == b.count.text();
-    };
-    if (std::ranges::equal(operation.arguments, expected.arguments, same_text)) return {};
     const auto environment = environment_of(operation, problem, device);
     const auto expected_environment = environment_of(expected, problem, device);
     for (std::size_t i = 0; i < operation.arguments.size(); ++i) {

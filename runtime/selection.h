@@ -153,6 +153,9 @@ private:
 std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
                                      const Device& device);
 
+/// Whether difference_of_signatures() is empty for every problem of this layout, because all texts are equal.
+bool is_same_signature(const Operation& operation, const Operation& expected, const std::string& layout);
+
 /// Euclidean distance between the logarithms of the extents: 2048 is as far from 1024 as 512 is. Infinite if
 /// operations, types, layouts or the names of the extents differ.
 double distance(const Problem& a, const Problem& b);

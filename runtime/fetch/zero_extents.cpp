@@ -1,17 +1,18 @@
 #include "runtime/fetch/zero_extents.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace smemtune {
 
 Problem without_zero_extents(const Problem& problem, const std::vector<KernelTemplate>& templates) {
-    const bool product = std::ranges::any_of(templates, [&](const KernelTemplate& each) {
-        return each.operation.name == problem.operation && gemm_kind(each.operation);
-    });
     auto result = problem;
-    for (auto& [name, value] : result.extents) {
-        if (product && value == 0) value = 1;
-    }
+    const auto is_zero = [](const auto& extent) { return extent.second == 0; };
+    const auto is_product = [&](const KernelTemplate& each) {
+        return each.operation.name == problem.operation && gemm_kind(each.operation);
+    };
+    if (std::ranges::none_of(problem.extents, is_zero) || std::ranges::none_of(templates, is_product)) return result;
+    std::ranges::replace(result.extents | std::views::values, 0, 1);
     return result;
 }
 

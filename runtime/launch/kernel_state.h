@@ -41,7 +41,7 @@ struct Kernel::State {
     std::shared_ptr<Backend> backend;            // must outlive `kernel`
     ConfiguredKernel kernel;
     std::optional<PreparedGemm> gemm;         // only for matrix products
-    std::vector<FetchedExtent> extents;       // not used if `gemm` is set: launches then check gemm->extents
+    std::vector<FetchedExtent> extents;       // empty if `gemm` is set: launches then check gemm->extents
     std::shared_ptr<FirstCalls> first_calls;  // null if no other kernels are timed
 
     /// The state of the kernel that launches run now.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "runtime/selection.h"
 #include "templates/manifest/catalog.h"
 
 namespace smemtune {
@@ -22,10 +23,11 @@ TrialRow row_of(const PortfolioRow& stored) {
 }
 
 // A template, and the identity of the operation that the template describes now. `kernel` is null if the template
-// cannot compute the problems.
+// cannot compute the problems. `signature_of` is that of Predictor::Member.
 struct FoundTemplate {
     std::shared_ptr<const KernelTemplate> kernel;
     std::string identity;
+    const KernelTemplate* signature_of = nullptr;
 };
 
 // The key by which predictions are sorted. Members with equal times are sorted by their addresses, and so stay in the
@@ -41,7 +43,7 @@ bool is_verified_as_now(const TrialRow& row, const FoundTemplate& found) {
 }  // namespace
 
 Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Device& device,
-                     const FindTemplate& find_template)
+                     const FindTemplate& find_template, const KernelTemplate* expected)
     : damages_(portfolio.damages) {
     // Each template is looked up only once, because many members share a template, and each look-up computes the hash
     // that identifies its operation.
@@ -51,7 +53,12 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
         if (place != known.end()) return place->second;
         FoundTemplate found{.kernel = find_template(row)};
         if (found.kernel && !supports(*found.kernel, like, device)) found.kernel = nullptr;
-        if (found.kernel) found.identity = operation_identity(*found.kernel, like);
+        if (found.kernel) {
+            found.identity = operation_identity(*found.kernel, like);
+            const bool is_same =
+                expected != nullptr && is_same_signature(found.kernel->operation, expected->operation, like.layout);
+            if (is_same) found.signature_of = expected;
+        }
         return known.emplace(row.record.key.kernel_template, std::move(found)).first->second;
     };
     RowAlignment alignment;
@@ -74,7 +81,7 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
             members_.push_back({std::move(row), found.kernel,
                                 std::make_shared<const Configuration>(stored.member.configuration), configuration,
                                 to_text(*configuration), to_text(compiled_part(*found.kernel, *configuration)),
-                                stored.member.model, stored.member.classes, std::move(bound)});
+                                stored.member.model, stored.member.classes, std::move(bound), found.signature_of});
         } catch (const DamagedRow& error) {
             damages_.emplace_back(error.what());
         } catch (const ManifestError&) {          // a newer smemtune wrote the manifest: the member is left out

@@ -31,6 +31,8 @@ public:
         TimeModel model;
         std::vector<std::string> classes;  ///< classes of problems for which the member was verified
         BoundLaunch bound;                 ///< uses Predictor::line_, which all members share
+        /// The constructor's `expected` if the template has its signature (is_same_signature()); else null.
+        const KernelTemplate* signature_of = nullptr;
     };
     struct Prediction {
         const Member* member = nullptr;
@@ -46,7 +48,9 @@ public:
 
     /// Keeps the members that can compute problems with the operation, type and layout of `like`. A member was verified
     /// as a kernel of one operation. If its template now describes a different operation, the member is dropped.
-    Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template);
+    /// `expected` is for Member::signature_of, and may be null. It must outlive this object.
+    Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template,
+              const KernelTemplate* expected = nullptr);
 
     /// The members that are valid for the problem and verified for its class, sorted by `us * (1 + error)`. Ties stay
     /// in the order of the portfolio. Empty if an extent is not valid. The pointers to members are valid as long as the

@@ -650,5 +650,22 @@ TEST_F(Selection, ADifferenceOfSignaturesSaysWhichPartDiffers) {
         << "another text of the same size";
 }
 
+TEST_F(Selection, ASignatureIsTheSameOnlyIfItHasTheSameTexts) {
+    const auto& operation = find_template(templates, "tiled").operation;
+    const auto is_same_after = [&](auto change, const std::string& layout = "nn") {
+        auto other = operation;
+        change(other);
+        return is_same_signature(other, operation, layout);
+    };
+    EXPECT_TRUE(is_same_after([](Operation&) {}));
+    EXPECT_FALSE(is_same_after([](Operation& other) { other.extents.emplace_back("BATCH"); }));
+    const auto change_nn = [](Operation& other) { other.layouts.at("nn").begin()->second = 7; };
+    EXPECT_FALSE(is_same_after(change_nn));
+    EXPECT_TRUE(is_same_after(change_nn, "nt"));
+    EXPECT_FALSE(is_same_after([](Operation& other) { other.arguments.back().name = "D"; }));
+    EXPECT_FALSE(is_same_after([](Operation& other) { other.arguments.back().rows = Expression("M + 0"); }))
+        << "although the size is the same";
+}
+
 }  // namespace
 }  // namespace smemtune

@@ -138,6 +138,23 @@ TEST_F(PredictorTest, AMeasurementNearbyCorrectsTimeAndTermsAndLessensTheError) 
     }
 }
 
+TEST_F(PredictorTest, AMemberKnowsTheExpectedTemplateOnlyIfTheirSignaturesAreTheSame) {
+    store_portfolio({{"STEP=2", 1}});
+    const auto portfolio = store.portfolio({store.remember(device), "gemm", "f32", "nn"});
+    const auto at = gemm(192, 5, 7);
+    const auto signature_of = [&](const KernelTemplate* expected) {
+        const Predictor predictor(
+            portfolio, at, device, [&](const TrialRow&) { return std::make_shared<const KernelTemplate>(kernel); },
+            expected);
+        return predictor.ranking(at).at(0).member->signature_of;
+    };
+    EXPECT_EQ(signature_of(&kernel), &kernel);
+    EXPECT_EQ(signature_of(nullptr), nullptr);
+    auto other = kernel;
+    other.operation.arguments.back().name = "D";
+    EXPECT_EQ(signature_of(&other), nullptr);
+}
+
 TEST_F(PredictorTest, AMemberOfATemplateWithOtherExtentsDoesNotServe) {
     store_portfolio({{"STEP=2", 1}, {"STEP=3", 2}});
     auto other = kernel;
