@@ -240,8 +240,13 @@ ProgramCache::Loaded Runtime::State::load(const Candidate& candidate, const Laun
     // The key contains the hash of the verified machine code, because a candidate must not use other machine code of
     // the same source. The hash of the template does not cover type, layout and configuration, so the key has these,
     // too.
-    const auto key = kernel.hash + " " + candidate.code_hash + " " + std::to_string(dynamic) + " " + problem.type +
-                     " " + problem.layout + " " + candidate.compiled;
+    const auto dynamic_text = std::to_string(dynamic);
+    std::string key;
+    key.reserve(512);  // longer than nearly all keys
+    for (const auto* part : {&kernel.hash, &candidate.code_hash, &dynamic_text, &problem.type, &problem.layout}) {
+        key.append(*part) += ' ';
+    }
+    key += candidate.compiled;
     return programs.get(key, [&] { return load_or_compile(candidate, problem, dynamic); });
 }
 

@@ -91,7 +91,7 @@ void Candidates::begin() {
     is_last_ = true;
     rows_.clear();
     row_ = 0;
-    predictions_.reset();
+    has_predictions_ = false;
     prediction_ = 0;
     damage_.clear();
     problem_row_.reset();
@@ -129,6 +129,7 @@ void Candidates::sort_devices() {
 void Candidates::plan_steps() {
     using What = Step::What;
     steps_.clear();
+    steps_.reserve(4 * devices_.size());
     const auto here = [&](std::size_t i) { return devices_[i].second == device_; };
     const auto similar = [&](std::size_t i) {
         return !here(i) && devices_[i].second.compute_capability == device_.compute_capability && !device_.is_host();
@@ -220,7 +221,7 @@ void Candidates::start(const Step& step) {
     row_ = 0;
     skipped_ = 0;
     is_last_ = step.what != Step::What::nearest;
-    predictions_.reset();
+    has_predictions_ = false;
     prediction_ = 0;
     if (step.what == Step::What::winner) read_winner();
 }
@@ -351,9 +352,10 @@ void Candidates::predict() {
     predictor_ =
         predictors_ == nullptr ? make() : predictors_->find_or_make(problem_, row, store_->replacements(), make);
     for (const auto& message : predictor_->damages()) damage_ += "; " + message;
-    predictions_ = predictor_->predictions(problem_, *scratch_);
+    predictor_->predict(problem_, *scratch_);
+    has_predictions_ = true;
     sorted_ = 0;
-    std::erase_if(*predictions_, [&](const Predictor::Prediction& prediction) {
+    std::erase_if((*scratch_).predictions, [&](const Predictor::Prediction& prediction) {
         const auto& member = prediction.member->row;
         return !kernel_template_.empty() &&
                (member.kernel_template != kernel_template_ ||
@@ -365,13 +367,14 @@ void Candidates::predict() {
 // clock and multiprocessors of `device_` scale the terms, and its limits decide which members are valid.
 std::optional<Candidate> Candidates::next_predicted() {
     if (current_ == nullptr || current_->what != Step::What::portfolio) return std::nullopt;
-    if (!predictions_) predict();
-    while (prediction_ < predictions_->size()) {
+    if (!has_predictions_) predict();
+    auto& predictions = (*scratch_).predictions;
+    while (prediction_ < predictions.size()) {
         // why_chosen() also needs the prediction after this one.
-        while (sorted_ < std::min(prediction_ + 2, predictions_->size())) {
-            Predictor::put_first(std::span(*predictions_).subspan(sorted_++));
+        while (sorted_ < std::min(prediction_ + 2, predictions.size())) {
+            Predictor::put_first(std::span(predictions).subspan(sorted_++));
         }
-        const auto& prediction = (*predictions_)[prediction_];
+        const auto& prediction = predictions[prediction_];
         auto candidate = tuned(prediction.member->row, prediction.member);
         ++prediction_;
         if (!candidate) continue;
@@ -381,7 +384,7 @@ std::optional<Candidate> Candidates::next_predicted() {
         choice.match = is_here() ? Match::predicted : Match::transferred;
         choice.expected_us = prediction.us;
         choice.uncertainty = prediction.error;
-        choice.why = why_chosen(*predictions_, prediction_ - 1);
+        choice.why = why_chosen(predictions, prediction_ - 1);
         if (!is_here()) choice.why += "; by the portfolio of " + measured_on.name;
         choice.device = measured_on.name;
         return candidate;

@@ -128,11 +128,11 @@ private:
     std::optional<std::int64_t> problem_row_;  // row of `problem_`; empty if it is not in the store
     std::int64_t replacements_ = 0;            // store_->replacements() when `devices_` was read
     PredictorCache* predictors_;
-    std::shared_ptr<const Predictor> predictor_;  // owns the members that `predictions_` points to
-    std::optional<std::vector<Predictor::Prediction>> predictions_;
-    std::size_t sorted_ = 0;      // how many of `predictions_` are sorted
-    std::size_t prediction_ = 0;  // index of the next prediction
-    LeasedScratch scratch_;       // of predictor_->predictions(problem_)
+    std::shared_ptr<const Predictor> predictor_;  // owns the members that the predictions point to
+    LeasedScratch scratch_;                       // predictor_->predict(problem_) has written it
+    bool has_predictions_ = false;                // whether `scratch_` has the predictions of the current step
+    std::size_t sorted_ = 0;                      // how many predictions are sorted
+    std::size_t prediction_ = 0;                  // index of the next prediction
     std::string why_not_;
     std::vector<std::string> hashes_;    // `kernel_template_`'s same_code_hashes()
     std::vector<StoredDevice> devices_;  // the stored devices, the most similar first

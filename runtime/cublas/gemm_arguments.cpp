@@ -35,9 +35,11 @@ GemmKind gemm_kind(const Problem& problem) {
 }
 
 std::optional<GemmKind> gemm_kind(const Operation& operation) {
-    static constexpr std::array single{"M", "N", "K", "alpha", "A", "lda", "B", "ldb", "beta", "C", "ldc"};
-    static constexpr std::array batched{"BATCH", "M",   "N",        "K",    "alpha", "A",   "lda",     "stride_a",
-                                        "B",     "ldb", "stride_b", "beta", "C",     "ldc", "stride_c"};
+    static constexpr std::array<std::string_view, 11> single{"M", "N",   "K",    "alpha", "A",  "lda",
+                                                             "B", "ldb", "beta", "C",     "ldc"};
+    static constexpr std::array<std::string_view, 15> batched{"BATCH",    "M",    "N",        "K",   "alpha",
+                                                              "A",        "lda",  "stride_a", "B",   "ldb",
+                                                              "stride_b", "beta", "C",        "ldc", "stride_c"};
     const auto takes = [&](const auto& names) {
         return std::ranges::equal(operation.arguments, names, {}, &Argument::name) &&
                std::ranges::all_of(operation.layouts, [](const auto& layout) {

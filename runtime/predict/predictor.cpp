@@ -110,9 +110,9 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
 
 std::vector<Predictor::Prediction> Predictor::ranking(const Problem& problem) const {
     Scratch scratch;
-    auto result = predictions(problem, scratch);
-    std::ranges::sort(result, {}, place_in_ranking);
-    return result;
+    predict(problem, scratch);
+    std::ranges::sort(scratch.predictions, {}, place_in_ranking);
+    return std::move(scratch.predictions);
 }
 
 void Predictor::put_first(std::span<Prediction> predictions) {
@@ -120,14 +120,15 @@ void Predictor::put_first(std::span<Prediction> predictions) {
     std::swap(*first, predictions.front());
 }
 
-std::vector<Predictor::Prediction> Predictor::predictions(const Problem& problem, Scratch& scratch) const {
+void Predictor::predict(const Problem& problem, Scratch& scratch) const {
+    scratch.predictions.clear();
     const bool is_like =
         std::ranges::equal(problem.extents, extents_, {}, &std::pair<std::string, std::int64_t>::first);
     const bool is_valid =
         std::ranges::all_of(problem.extents, [](const auto& extent) { return is_valid_extent(extent.second); });
-    if (members_.empty() || !is_like || !is_valid) return {};
+    if (members_.empty() || !is_like || !is_valid) return;
     const auto verified = by_class_.find(problem_class(problem, element_bytes_));
-    if (verified == by_class_.end()) return {};
+    if (verified == by_class_.end()) return;
     const auto& [members, rules, terms_of_members] = verified->second;
     line_->evaluate(problem, rules, scratch.values);
     scratch.valid.clear();
@@ -136,24 +137,21 @@ std::vector<Predictor::Prediction> Predictor::predictions(const Problem& problem
     }
     line_->evaluate(problem, terms_of_members, scratch.values);
     correction_.find(problem, scratch.corrections);
-    std::vector<Prediction> predictions;
-    predictions.reserve(scratch.valid.size());
     for (const auto i : scratch.valid) {
         const auto& member = members_[i];
         const auto terms = member.bound.terms_at(scratch.values);
         if (!terms) continue;
         const auto [factor, trust] = correction_.of(i, scratch.corrections.near);
-        auto& prediction = predictions.emplace_back(Prediction{.member = &member,
-                                                               .error = (1 - trust) * member.model.error,
-                                                               .factor = factor,
-                                                               .shares = member.model.shares(*terms)});
+        auto& prediction = scratch.predictions.emplace_back(Prediction{.member = &member,
+                                                                       .error = (1 - trust) * member.model.error,
+                                                                       .factor = factor,
+                                                                       .shares = member.model.shares(*terms)});
         for (auto& share : prediction.shares) {
             prediction.us += share;
             share *= factor;
         }
         prediction.us *= factor;
     }
-    return predictions;
 }
 
 std::string why_chosen(const std::vector<Predictor::Prediction>& ranking, std::size_t chosen) {

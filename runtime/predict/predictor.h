@@ -56,15 +56,17 @@ public:
     /// in the order of the portfolio. Empty if an extent is not valid. The pointers to members are valid as long as the
     /// Predictor lives.
     [[nodiscard]] std::vector<Prediction> ranking(const Problem& problem) const;
-    /// Memory that several calls of predictions() can reuse.
+    /// Memory that several calls of predict() can reuse.
     struct Scratch {
         BoundLaunch::Scratch values;
         std::vector<std::size_t> valid;  ///< the members whose rules hold
+        std::vector<Prediction> predictions;
         Correction::Scratch corrections;
     };
-    /// Like ranking(problem), but not sorted. Also returns values for the problem in `scratch.values`. For the members
-    /// of the ranking, BoundLaunch::launch_at() takes these values.
-    [[nodiscard]] std::vector<Prediction> predictions(const Problem& problem, Scratch& scratch) const;
+    /// Like ranking(problem), but writes the predictions to `scratch.predictions` and does not sort them. Also writes
+    /// values for the problem to `scratch.values`. BoundLaunch::launch_at() takes these values for the members of the
+    /// predictions.
+    void predict(const Problem& problem, Scratch& scratch) const;
     /// Swaps the prediction that a ranking has first to the front. If a caller needs only the first few predictions,
     /// this is faster than a ranking.
     static void put_first(std::span<Prediction> predictions);
