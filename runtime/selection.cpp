@@ -378,7 +378,7 @@ std::optional<Candidate> Candidates::next_predicted() {
         auto candidate = tuned(prediction.member->row, prediction.member);
         ++prediction_;
         if (!candidate) continue;
-        candidate->launch = prediction.member->bound.launch_at((*scratch_).values);
+        candidate->launch = prediction.member->bound.launch_at(problem_, (*scratch_).values);
         auto& choice = candidate->choice;
         const auto& measured_on = devices_[current_->device].second;
         choice.match = is_here() ? Match::predicted : Match::transferred;

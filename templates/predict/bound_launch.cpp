@@ -59,9 +59,9 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         runtime_arguments_.push_back(static_cast<int>(value->second));
     }
     const auto& arguments = kernel_template.operation.arguments;
-    has_rules_alone_ = kernel_template.tensor_maps.empty() &&
-                       std::ranges::all_of(arguments, [](const auto& argument) { return argument.symbol.empty(); });
-    workspace_place_ = arguments.size() + runtime_arguments_.size();
+    has_symbols_ = std::ranges::any_of(arguments, [](const auto& argument) { return !argument.symbol.empty(); });
+    bind_tensor_maps(kernel_template, environment, like.type);
+    workspace_place_ = arguments.size() + runtime_arguments_.size() + tensor_maps_.size();
     for (const auto& constraint : kernel_template.constraints) {
         const auto rule = line_->add(constraint.rule, environment);
         const auto constant = line_->constant_at(rule);
@@ -122,10 +122,62 @@ Launch BoundLaunch::limits(const Scratch& values) const {
     return launch;
 }
 
-std::optional<Launch> BoundLaunch::launch_at(const Scratch& values) const {
-    if (!has_rules_alone_) return std::nullopt;
+void BoundLaunch::bind_tensor_maps(const KernelTemplate& kernel_template, const Environment& environment,
+                                   const std::string& type) {
+    if (kernel_template.tensor_maps.empty()) return;
+    map_line_ = std::make_shared<StraightLine>(extents_);
+    const auto bind = [&](const Expression& expression) {
+        return of_maps_.emplace_back(map_line_->add(expression, environment));
+    };
+    const auto& arguments = kernel_template.operation.arguments;
+    for (const auto& map : kernel_template.tensor_maps) {
+        const auto& matrix = arguments[map.matrix];
+        const auto stride = std::ranges::find(arguments, matrix.stride, &Argument::name) - arguments.begin();
+        bind(matrix.count);
+        auto& bound =
+            tensor_maps_.emplace_back(BoundTensorMap{.of_any_problem = {.matrix = map.matrix,
+                                                                        .stride = static_cast<std::size_t>(stride),
+                                                                        .element_bytes = type_of(matrix, type).bytes(),
+                                                                        .swizzle = map.swizzle},
+                                                     .rows = bind(matrix.rows),
+                                                     .columns = bind(matrix.columns),
+                                                     .box_rows = bind(map.box_rows),
+                                                     .box_columns = bind(map.box_columns)});
+        if (map.copy_at) bound.copy_at = bind(*map.copy_at);
+        if (map.copy_shape) bound.copy_shape = {bind((*map.copy_shape)[0]), bind((*map.copy_shape)[1])};
+    }
+}
+
+// Does what launch_of() does.
+std::optional<std::vector<TensorMapArgument>> BoundLaunch::tensor_maps(const Problem& problem) const {
+    std::vector<TensorMapArgument> maps;
+    if (tensor_maps_.empty()) return maps;
+    StraightLine::Values values;
+    map_line_->evaluate(problem, values);
+    if (!std::ranges::all_of(of_maps_, [&](auto slot) { return values[slot].exists; })) return std::nullopt;
+    for (const auto& bound : tensor_maps_) {
+        auto& map = maps.emplace_back(bound.of_any_problem);
+        map.rows = values[bound.rows].number;
+        map.columns = values[bound.columns].number;
+        map.box_rows = values[bound.box_rows].number;
+        map.box_columns = values[bound.box_columns].number;
+        if (!bound.copy_at || values[*bound.copy_at].number < 0) continue;
+        map.copy_at = values[*bound.copy_at].number;
+        if (!bound.copy_shape || values[(*bound.copy_shape)[0]].number == 0) continue;
+        map.rows = values[(*bound.copy_shape)[0]].number;
+        map.columns = values[(*bound.copy_shape)[1]].number;
+        map.is_copy = true;
+    }
+    return maps;
+}
+
+std::optional<Launch> BoundLaunch::launch_at(const Problem& problem, const Scratch& values) const {
+    if (has_symbols_) return std::nullopt;
+    auto maps = tensor_maps(problem);
+    if (!maps) return std::nullopt;
     auto launch = limits(values);
     launch.runtime_arguments = runtime_arguments_;
+    launch.tensor_maps = std::move(*maps);
     return launch;
 }
 

@@ -49,11 +49,22 @@ public:
     /// Returns the terms for the problem of `values`. Precondition: follows_rules(values).
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
     /// Returns the launch for the problem of `values`, equal to launch_of(). Returns nothing for a kernel with symbols
-    /// (SymbolArgument) or tensor maps, because their sizes were not prepared. Precondition: terms_at(values) returns
-    /// terms, and the extents are valid.
-    [[nodiscard]] std::optional<Launch> launch_at(const Scratch& values) const;
+    /// (SymbolArgument), because their sizes were not prepared, and if an expression of a tensor map has no value.
+    /// Precondition: terms_at(values) returns terms, and the extents are valid.
+    [[nodiscard]] std::optional<Launch> launch_at(const Problem& problem, const Scratch& values) const;
 
 private:
+    // A tensor map whose expressions are in `map_line_`.
+    struct BoundTensorMap {
+        TensorMapArgument of_any_problem;  // only the members that are the same for all problems are set
+        Slot rows, columns, box_rows, box_columns;
+        std::optional<Slot> copy_at;
+        std::optional<std::array<Slot, 2>> copy_shape;
+    };
+
+    void bind_tensor_maps(const KernelTemplate& kernel_template, const Environment& environment,
+                          const std::string& type);
+    [[nodiscard]] std::optional<std::vector<TensorMapArgument>> tensor_maps(const Problem& problem) const;
     template <class Number>
     [[nodiscard]] Launch block_of(const Number& number) const;
     [[nodiscard]] Launch limits(const Scratch& values) const;
@@ -67,7 +78,10 @@ private:
     CompiledSize compiled_;
     double element_bytes_;
     bool has_model_;
-    bool has_rules_alone_ = true;  // whether the kernel has neither symbols nor tensor maps
+    bool has_symbols_ = false;
+    std::vector<BoundTensorMap> tensor_maps_;
+    std::shared_ptr<StraightLine> map_line_;  // only launch_at() needs its values; null without tensor maps
+    std::vector<Slot> of_maps_;               // all slots of `map_line_` that `tensor_maps_` use
     std::vector<int> runtime_arguments_;
     std::size_t workspace_place_ = 0;
     std::shared_ptr<StraightLine> line_;  // copies of this object share the line; only the constructor changes it

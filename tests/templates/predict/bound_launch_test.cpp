@@ -50,20 +50,23 @@ TEST(BoundLaunch, IsValidExactlyWhereTheConfigurationIsFeasible) {
 TEST(BoundLaunch, HasTheLaunchThatTheManifestDescribes) {
     const auto device = model_device("sm_90");
     int compared = 0;
+    int copied = 0;
+    int not_copied = 0;
     for (auto kernel : load_templates(builtin_sources())) {
         for (const bool at_run_time : {false, true}) {
             if (at_run_time) kernel.parameters.back().runtime = true;
             const auto configuration = default_configuration(kernel);
-            for (const auto& like : {gemm(1, 1, 1), batched_gemm(1, 1, 1, 1)}) {
+            for (const auto& like : {gemm(1, 1, 1), gemm(1, 1, 1, "bf16"), gemm(1, 1, 1, "tf32"),
+                                     gemm(1, 1, 1, "f32", "tn"), batched_gemm(1, 1, 1, 1)}) {
                 if (like.operation != kernel.operation.name || !supports(kernel, like, device)) continue;
                 const BoundLaunch bound(kernel, configuration, device, like);
-                for (const std::int64_t size : {1, 64, 200, 4096}) {
+                for (const std::int64_t size : {1, 64, 200, 201, 4096}) {
                     auto problem = like;
                     for (auto& extent : problem.extents) extent.second = size;
                     BoundLaunch::Scratch values;
                     if (!bound.terms(problem, values)) continue;
                     const auto expected = launch_of(kernel, configuration, problem, device);
-                    const auto launch = bound.launch_at(values);
+                    const auto launch = bound.launch_at(problem, values);
                     ASSERT_TRUE(launch) << kernel.name;
                     EXPECT_EQ(launch->grid, expected.grid) << kernel.name;
                     EXPECT_EQ(launch->block, expected.block) << kernel.name;
@@ -72,12 +75,16 @@ TEST(BoundLaunch, HasTheLaunchThatTheManifestDescribes) {
                     EXPECT_EQ(launch->registers, expected.registers) << kernel.name;
                     EXPECT_EQ(launch->runtime_arguments, expected.runtime_arguments) << kernel.name;
                     EXPECT_EQ(launch->workspace, expected.workspace) << kernel.name;
+                    EXPECT_EQ(launch->tensor_maps, expected.tensor_maps) << kernel.name << size;
                     ++compared;
+                    for (const auto& map : launch->tensor_maps) ++(map.copy_at ? copied : not_copied);
                 }
             }
         }
     }
     EXPECT_GT(compared, 60);
+    EXPECT_GT(copied, 0) << "tensor maps of copies";
+    EXPECT_GT(not_copied, 10);
 }
 
 TEST(BoundLaunch, AnArrayOfTheSourceIsLeftToTheManifest) {
@@ -86,7 +93,7 @@ TEST(BoundLaunch, AnArrayOfTheSourceIsLeftToTheManifest) {
     const BoundLaunch bound(kernel, {{{"TILE_WIDTH", 32}}}, model_device("sm_90"), gemm(1, 1, 1));
     BoundLaunch::Scratch values;
     ASSERT_TRUE(bound.terms(gemm(64, 64, 64), values));
-    EXPECT_FALSE(bound.launch_at(values));
+    EXPECT_FALSE(bound.launch_at(gemm(64, 64, 64), values));
 }
 
 TEST(BoundLaunch, ALaunchThatBreaksALimitIsInvalidThoughNoRuleForbidsIt) {
