@@ -66,7 +66,7 @@ typedef enum smemtune_log_level { SMEMTUNE_LOG_INFO = 1, SMEMTUNE_LOG_WARNING = 
 // at the same time. It must not call smemtune, throw or longjmp.
 typedef void (*smemtune_log_function)(void* user, smemtune_log_level level, const char* message);
 
-// Flags of smemtune_options. docs/security.md explains all flags except SMEMTUNE_DATABASE_MAY_BE_ABSENT.
+// Flags of smemtune_options. docs/security.md explains the flags.
 #define SMEMTUNE_DATABASE_MAY_BE_ABSENT UINT32_C(1)  // smemtune_open also succeeds if `database` does not exist
 #define SMEMTUNE_ANY_OWNER UINT32_C(2)               // also read files that other users own or may write
 #define SMEMTUNE_ANY_TEMPLATE_OWNER UINT32_C(4)      // like SMEMTUNE_ANY_OWNER, but only for template folders

@@ -58,7 +58,7 @@ private:
     const Problem& problem_;
     const TemplateSearches& searches_;
     TrialLedger& ledger_;
-    Trials entrants_;  // the finalists, then the baseline if it is no finalist
+    Trials entrants_;  // the finalists, then the baseline if it is not a finalist
     std::size_t finalists_ = 0;
     std::optional<std::size_t> baseline_;  // the baseline's index among the entrants
     std::vector<Proposal> proposals_;      // the proposals of the entrants, one for each

@@ -168,8 +168,8 @@ TEST(ArgumentType, AStructHasASizeFrom1To4096Bytes) {
     }
 }
 
-// In f16, the bits s eeeee ffffffffff mean (-1)^s 2^(e-15) 1.f, or (-1)^s 2^-14 0.f for e = 0 (IEEE 754). bf16 is the
-// upper half of a float.
+// In f16, the bits s eeeee ffffffffff mean (-1)^s 2^(e-15) 1.f, or (-1)^s 2^-14 0.f for e = 0, or an infinity or NaN
+// for e = 31 (IEEE 754). bf16 is the upper half of a float.
 TEST(ArgumentType, EveryNumberOf16BitsIsReadAndWritten) {
     const auto& f16 = *argument_type("f16").number;
     const auto& bf16 = *argument_type("bf16").number;

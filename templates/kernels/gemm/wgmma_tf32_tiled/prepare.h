@@ -1,13 +1,13 @@
 // Copies operands to the workspace in a form that the copy engine and wgmma can use. All blocks of the grid do this
 // before the products (gemm/wgmma_tiled/tasks.h).
 //
-// In the copy of the right operand, each column of D is a row that is contiguous along K, as wgmma needs it.
-// Elements are rounded to TF32. If PLANES is 2, the copy also has the remainders: 32 rounded elements, then their 32
-// remainders, then the next 32 rounded elements, and so on. Zeros fill the last group of 32. A warp copies 32 x 32
-// elements at once.
+// The copy of the right operand has one row for each column of the operand. The row is contiguous along K, as wgmma
+// needs it. Elements are rounded to TF32. If PLANES is 2, the copy also has the remainders: 32 rounded elements, then
+// their 32 remainders, then the next 32 rounded elements, and so on. Zeros fill the last group of 32. A warp copies
+// 32 x 32 elements at once.
 //
-// The left operand is copied only if its rows do not begin at multiples of 16 bytes. The copy has the
-// same elements in the same order (repack.h).
+// The left operand is copied only if its rows do not begin at multiples of 16 bytes. The copy has the same elements in
+// the same order (repack.h).
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
