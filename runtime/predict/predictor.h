@@ -67,8 +67,8 @@ public:
     /// values for the problem to `scratch.values`. BoundLaunch::launch_at() takes these values for the members of the
     /// predictions.
     void predict(const Problem& problem, Scratch& scratch) const;
-    /// Swaps the prediction that a ranking has first to the front. If a caller needs only the first few predictions,
-    /// this is faster than a ranking.
+    /// Swaps the first prediction, in the order of ranking(), to the front. There must be at least one. If a caller
+    /// needs only the first few predictions, this is faster than a ranking.
     static void put_first(std::span<Prediction> predictions);
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 

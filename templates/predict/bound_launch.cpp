@@ -148,7 +148,7 @@ void BoundLaunch::bind_tensor_maps(const KernelTemplate& kernel_template, const 
     }
 }
 
-// Does what launch_of() does.
+// Must give the same maps as launch_of().
 std::optional<std::vector<TensorMapArgument>> BoundLaunch::tensor_maps(const Problem& problem) const {
     std::vector<TensorMapArgument> maps;
     if (tensor_maps_.empty()) return maps;

@@ -48,8 +48,8 @@ public:
     [[nodiscard]] bool follows_rules(const Scratch& values) const;
     /// Returns the terms for the problem of `values`. Precondition: follows_rules(values).
     [[nodiscard]] std::optional<Terms> terms_at(const Scratch& values) const;
-    /// Returns the launch for the problem of `values`, equal to launch_of(). Returns nothing for a kernel with symbols
-    /// (SymbolArgument), because their sizes were not prepared, and if an expression of a tensor map has no value.
+    /// Returns the launch for the problem of `values`, equal to launch_of(). Returns nothing if the kernel has symbols
+    /// (SymbolArgument), whose sizes are not prepared, or if an expression of a tensor map has no value.
     /// Precondition: terms_at(values) returns terms, and the extents are valid.
     [[nodiscard]] std::optional<Launch> launch_at(const Problem& problem, const Scratch& values) const;
 

@@ -52,12 +52,14 @@ TEST(BoundLaunch, HasTheLaunchThatTheManifestDescribes) {
     int compared = 0;
     int copied = 0;
     int not_copied = 0;
+    int shaped = 0;  // tensor maps of copies that have a shape of their own
     for (auto kernel : load_templates(builtin_sources())) {
         for (const bool at_run_time : {false, true}) {
             if (at_run_time) kernel.parameters.back().runtime = true;
             const auto configuration = default_configuration(kernel);
-            for (const auto& like : {gemm(1, 1, 1), gemm(1, 1, 1, "bf16"), gemm(1, 1, 1, "tf32"),
-                                     gemm(1, 1, 1, "f32", "tn"), batched_gemm(1, 1, 1, 1)}) {
+            for (const auto& like :
+                 {gemm(1, 1, 1), gemm(1, 1, 1, "bf16"), gemm(1, 1, 1, "tf32"), gemm(1, 1, 1, "f32", "tn"),
+                  gemm(1, 1, 1, "tf32", "tn"), gemm(1, 1, 1, "3xtf32"), batched_gemm(1, 1, 1, 1)}) {
                 if (like.operation != kernel.operation.name || !supports(kernel, like, device)) continue;
                 const BoundLaunch bound(kernel, configuration, device, like);
                 for (const std::int64_t size : {1, 64, 200, 201, 4096}) {
@@ -77,7 +79,10 @@ TEST(BoundLaunch, HasTheLaunchThatTheManifestDescribes) {
                     EXPECT_EQ(launch->workspace, expected.workspace) << kernel.name;
                     EXPECT_EQ(launch->tensor_maps, expected.tensor_maps) << kernel.name << size;
                     ++compared;
-                    for (const auto& map : launch->tensor_maps) ++(map.copy_at ? copied : not_copied);
+                    for (const auto& map : launch->tensor_maps) {
+                        ++(map.copy_at ? copied : not_copied);
+                        if (map.is_copy) ++shaped;
+                    }
                 }
             }
         }
@@ -85,6 +90,7 @@ TEST(BoundLaunch, HasTheLaunchThatTheManifestDescribes) {
     EXPECT_GT(compared, 60);
     EXPECT_GT(copied, 0) << "tensor maps of copies";
     EXPECT_GT(not_copied, 10);
+    EXPECT_GT(shaped, 0);
 }
 
 TEST(BoundLaunch, AnArrayOfTheSourceIsLeftToTheManifest) {
