@@ -293,7 +293,7 @@ Runtime::State::MadeKernel Runtime::State::make(const Candidate& candidate, cons
                       .operation = operation_of(*candidate.kernel_template),
                       .backend = backend,
                       .kernel = {with_pooled_workspace(std::move(kernel), launch, workspaces), launch},
-                      .gemm = std::move(gemm),
+                      .gemm = gemm,
                       .extents = std::move(extents)});
 }
 

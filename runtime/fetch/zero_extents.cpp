@@ -1,7 +1,6 @@
 #include "runtime/fetch/zero_extents.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace smemtune {
 
@@ -12,7 +11,9 @@ Problem without_zero_extents(const Problem& problem, const std::vector<KernelTem
         return each.operation.name == problem.operation && gemm_kind(each.operation);
     };
     if (std::ranges::none_of(problem.extents, is_zero) || std::ranges::none_of(templates, is_product)) return result;
-    std::ranges::replace(result.extents | std::views::values, 0, 1);
+    for (auto& [name, value] : result.extents) {
+        if (value == 0) value = 1;
+    }
     return result;
 }
 

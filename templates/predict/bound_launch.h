@@ -57,7 +57,7 @@ private:
     // A tensor map whose expressions are in `map_line_`.
     struct BoundTensorMap {
         TensorMapArgument of_any_problem;  // only the members that are the same for all problems are set
-        Slot rows, columns, box_rows, box_columns;
+        Slot rows = 0, columns = 0, box_rows = 0, box_columns = 0;
         std::optional<Slot> copy_at;
         std::optional<std::array<Slot, 2>> copy_shape;
     };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ranges>
 
 namespace smemtune {
 
@@ -223,7 +222,8 @@ StraightLine::Value* StraightLine::begin(const Problem& problem, Values& values)
 StraightLine::Part StraightLine::part(std::span<const Slot> slots, const Part& known) const {
     std::vector<bool> is_needed(initial_.size());
     for (const auto slot : slots) is_needed[slot] = true;
-    for (const auto& node : std::views::reverse(nodes_)) {
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        const auto& node = nodes_[i];
         if (is_needed[node.to]) is_needed[node.a] = is_needed[node.b] = is_needed[node.c] = true;
     }
     for (const auto& node : known.nodes_) is_needed[node.to] = false;
