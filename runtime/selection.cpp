@@ -297,7 +297,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
         if (was_rejected_here(row)) return std::nullopt;
         auto found = member != nullptr ? member->kernel_template : template_of(row);
         if (!found || !supports(*found, problem_, device_)) return std::nullopt;
-        const bool is_to_be_compared = member == nullptr || member->signature_of != expected_;
+        const bool is_to_be_compared = member == nullptr || member->same_signature_as != expected_;
         if (is_to_be_compared && !has_expected_signature(*found)) return std::nullopt;
         const auto& kernel = *found;
         const bool recorded = row.record.verified_by != unrecorded;

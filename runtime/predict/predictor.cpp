@@ -23,11 +23,11 @@ TrialRow row_of(const PortfolioRow& stored) {
 }
 
 // A template, and the identity of the operation that the template describes now. `kernel` is null if the template
-// cannot compute the problems. `signature_of` is that of Predictor::Member.
+// cannot compute the problems. `same_signature_as` is that of Predictor::Member.
 struct FoundTemplate {
     std::shared_ptr<const KernelTemplate> kernel;
     std::string identity;
-    const KernelTemplate* signature_of = nullptr;
+    const KernelTemplate* same_signature_as = nullptr;
 };
 
 // The key by which predictions are sorted. Members with equal times are sorted by their addresses, and so stay in the
@@ -57,7 +57,7 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
             found.identity = operation_identity(*found.kernel, like);
             const bool is_same =
                 expected != nullptr && is_same_signature(found.kernel->operation, expected->operation, like.layout);
-            if (is_same) found.signature_of = expected;
+            if (is_same) found.same_signature_as = expected;
         }
         return known.emplace(row.record.key.kernel_template, std::move(found)).first->second;
     };
@@ -81,7 +81,7 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
             members_.push_back({std::move(row), found.kernel,
                                 std::make_shared<const Configuration>(stored.member.configuration), configuration,
                                 to_text(*configuration), to_text(compiled_part(*found.kernel, *configuration)),
-                                stored.member.model, stored.member.classes, std::move(bound), found.signature_of});
+                                stored.member.model, stored.member.classes, std::move(bound), found.same_signature_as});
         } catch (const DamagedRow& error) {
             damages_.emplace_back(error.what());
         } catch (const ManifestError&) {          // a newer smemtune wrote the manifest: the member is left out

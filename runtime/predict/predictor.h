@@ -32,7 +32,7 @@ public:
         std::vector<std::string> classes;  ///< classes of problems for which the member was verified
         BoundLaunch bound;                 ///< uses Predictor::line_, which all members share
         /// The constructor's `expected` if the template has its signature (is_same_signature()); else null.
-        const KernelTemplate* signature_of = nullptr;
+        const KernelTemplate* same_signature_as = nullptr;
     };
     struct Prediction {
         const Member* member = nullptr;
@@ -48,7 +48,7 @@ public:
 
     /// Keeps the members that can compute problems with the operation, type and layout of `like`. A member was verified
     /// as a kernel of one operation. If its template now describes a different operation, the member is dropped.
-    /// `expected` is for Member::signature_of, and may be null. It must outlive this object.
+    /// `expected` is for Member::same_signature_as, and may be null. It must outlive this object.
     Predictor(const Portfolio& portfolio, const Problem& like, const Device& device, const FindTemplate& find_template,
               const KernelTemplate* expected = nullptr);
 

@@ -110,14 +110,14 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     }
 }
 
-std::array<std::int64_t, 3> BoundLaunch::grid(const Scratch& values) const {
+std::array<std::int64_t, 3> BoundLaunch::grid_at(const Scratch& values) const {
     return {values[grid_[0]].number, values[grid_[1]].number, values[grid_[2]].number};
 }
 
 // Returns everything except the run-time arguments.
 Launch BoundLaunch::limits(const Scratch& values) const {
     auto launch = block_of([&](Slot slot) { return values[slot].number; });
-    launch.grid = grid(values);
+    launch.grid = grid_at(values);
     if (workspace_bytes_) launch.workspace = {values[*workspace_bytes_].number, workspace_place_};
     return launch;
 }
@@ -244,7 +244,7 @@ bool BoundLaunch::follows_rules(const Scratch& values) const {
 
 std::optional<Terms> BoundLaunch::terms_at(const Scratch& values) const {
     if (!std::ranges::all_of(needed_, [&](auto slot) { return values[slot].exists; })) return std::nullopt;
-    const auto grid = this->grid(values);
+    const auto grid = grid_at(values);
     const auto workspace = workspace_bytes_ ? std::optional(values[*workspace_bytes_].number) : std::nullopt;
     if (!is_within_grid_limits(grid, workspace, device_)) return std::nullopt;
     try {

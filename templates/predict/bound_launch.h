@@ -70,7 +70,7 @@ private:
     [[nodiscard]] Launch limits(const Scratch& values) const;
     [[nodiscard]] double filled(std::int64_t cluster_blocks) const;
     [[nodiscard]] std::optional<double> resident_blocks(Launch launch) const;
-    [[nodiscard]] std::array<std::int64_t, 3> grid(const Scratch& values) const;
+    [[nodiscard]] std::array<std::int64_t, 3> grid_at(const Scratch& values) const;
     [[nodiscard]] Terms terms_of(double blocks, double resident, const Scratch& values) const;
 
     Device device_;

@@ -146,7 +146,7 @@ TEST_F(PredictorTest, AMemberKnowsTheExpectedTemplateOnlyIfTheirSignaturesAreThe
         const Predictor predictor(
             portfolio, at, device, [&](const TrialRow&) { return std::make_shared<const KernelTemplate>(kernel); },
             expected);
-        return predictor.ranking(at).at(0).member->signature_of;
+        return predictor.ranking(at).at(0).member->same_signature_as;
     };
     EXPECT_EQ(signature_of(&kernel), &kernel);
     EXPECT_EQ(signature_of(nullptr), nullptr);
