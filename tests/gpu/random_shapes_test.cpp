@@ -1,5 +1,7 @@
-// Compiles configurations of the tensor-core templates and launches each at many random shapes. Every launch must end,
-// and the elements of C that the test looks at must be right.
+// Compiles configurations of the tensor-core templates and launches each at many random shapes, addresses and strides.
+// Every launch must end, the elements of C that the test looks at must be right, and nothing beside C may change.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "runtime/configured_kernel.h"
@@ -49,7 +51,8 @@ protected:
     const KernelTemplate& kernel = *std::ranges::find(builtin_templates(), GetParam().name, &KernelTemplate::name);
     std::mt19937 random{11};
 
-    Problem random_problem(bool narrow) {
+    Problem random_problem() {
+        const bool narrow = GetParam().name == "tensor_skinny";
         const auto in = [&](double least, double up_to) {
             return static_cast<int>(
                 std::exp(std::uniform_real_distribution<>(std::log(least), std::log(up_to))(random)));
@@ -69,77 +72,147 @@ protected:
         return static_cast<int>((mixed >> 33) % 5) - 2;
     }
 
-    [[nodiscard]] std::unique_ptr<Memory> integers(std::size_t count, std::size_t matrix) const {
+    [[nodiscard]] std::vector<std::byte> integers(std::size_t count, std::size_t matrix) const {
         const auto bytes = static_cast<std::size_t>(number_type().bytes);
         std::vector<std::byte> values(count * bytes);
         for (std::size_t i = 0; i < count; ++i) {
             store_number(number_type(), integer_at(i, matrix), std::span(values).subspan(i * bytes, bytes));
         }
+        return values;
+    }
+
+    /// A matrix within an operand: the element where it starts and its stride.
+    struct Place {
+        std::size_t offset;
+        int stride;
+        [[nodiscard]] std::size_t at(int row, int column) const {
+            return offset + static_cast<std::size_t>(row) * static_cast<std::size_t>(stride) +
+                   static_cast<std::size_t>(column);
+        }
+    };
+
+    /// Every second matrix is packed and aligned. The others may start at any element and have any stride.
+    Place random_place(int columns) {
+        if (random() % 2 == 0) return {0, columns};
+        return {random() % 17, columns + static_cast<int>(random() % (most_padding + 1))};
+    }
+
+    /// A configuration, with its compiled kernel. It is valid for `problem`.
+    struct Candidate {
+        Configuration configuration;
+        Problem problem;
+        std::shared_future<CompilePool::Result> compiled;
+    };
+
+    std::vector<Candidate> random_candidates(CompilePool& pool) {
+        const Expression rule(GetParam().group.rule);
+        std::vector<Candidate> candidates;
+        for (int i = 0; i < configurations; ++i) {
+            const auto problem = random_problem();
+            const auto space = feasible_space(kernel, problem, device);
+            std::vector<std::size_t> choices;
+            for (std::size_t at = 0; at < space.size(); ++at) {
+                const auto& values = space[at].values;
+                if (rule.evaluate(Environment(values.begin(), values.end())) != 0) choices.push_back(at);
+            }
+            if (choices.empty()) continue;
+            const auto configuration = space[choices[random() % choices.size()]];
+            candidates.push_back({configuration, problem, pool.submit(program_of(kernel, configuration, problem))});
+        }
+        return candidates;
+    }
+
+    void compute(const Problem& problem, const std::shared_ptr<const LoadedKernel>& loaded, const Launch& launch);
+
+    static constexpr unsigned most_padding = 20;
+    const std::size_t most_elements =
+        elements(GetParam().group.sides.up_to, std::max(GetParam().group.sides.up_to, GetParam().group.k.up_to) + 64) *
+        2;
+    const std::vector<std::byte> initial_c = integers(most_elements, 2);
+    const std::unique_ptr<Memory> a = operand(0), b = operand(1), c = backend->allocate(initial_c.size());
+
+private:
+    [[nodiscard]] std::unique_ptr<Memory> operand(std::size_t matrix) const {
+        const auto values = integers(most_elements, matrix);
         auto memory = backend->allocate(values.size());
         backend->copy_to_device(*memory, values);
         return memory;
     }
 };
 
-TEST_P(RandomShapes, AreAllComputed) {
-    if (!supports(kernel, random_problem(false), device)) GTEST_SKIP() << "the GPU lacks the instructions";
+// Launches the kernel at places and with scalars drawn at random. Compares some elements of C with exact sums, and all
+// elements beside C with what was there before.
+void RandomShapes::compute(const Problem& problem, const std::shared_ptr<const LoadedKernel>& loaded,
+                           const Launch& launch) {
+    const auto extent = [&](std::size_t at) { return static_cast<int>(problem.extents[at].second); };
     const auto element_bytes = static_cast<std::size_t>(number_type().bytes);
-    const bool narrow = GetParam().name == "tensor_skinny";
-    const Expression rule(GetParam().group.rule);
-    const auto [sides, k_range] = std::pair(GetParam().group.sides, GetParam().group.k);
-    const auto largest = elements(sides.up_to, std::max(sides.up_to, k_range.up_to));
-    const auto a = integers(largest, 0), b = integers(largest, 1);
-    const auto c = backend->allocate(largest * element_bytes);
-    int launched = 0;
-    for (int i = 0; i < configurations; ++i) {
-        const auto like = random_problem(narrow);
-        const auto space = feasible_space(kernel, like, device);
-        std::vector<std::size_t> choices;
-        for (std::size_t at = 0; at < space.size(); ++at) {
-            const auto& values = space[at].values;
-            if (rule.evaluate(Environment(values.begin(), values.end())) != 0) choices.push_back(at);
+    const auto& layout = GetParam().layout;
+    int m = extent(0), n = extent(1), k = random() % 32 == 0 ? 0 : extent(2);
+    const auto place_a = random_place(layout[0] == 'n' ? extent(2) : m);
+    const auto place_b = random_place(layout[1] == 'n' ? n : extent(2));
+    const auto place_c = random_place(n);
+    float alpha = random() % 2 == 0 ? 1 : -2, beta = random() % 2 == 0 ? 0 : 3;
+    long long lda = place_a.stride, ldb = place_b.stride, ldc = place_c.stride;
+    const auto address = [&](const Memory& memory, const Place& place) -> void* {
+        return static_cast<std::byte*>(memory.data()) + place.offset * element_bytes;
+    };
+    void *a_data = address(*a, place_a), *b_data = address(*b, place_b), *c_data = address(*c, place_c);
+
+    std::vector<std::byte> result((place_c.at(m - 1, n - 1) + 1 + most_padding) * element_bytes);
+    backend->copy_to_device(*c, std::span(initial_c).first(result.size()));
+    ConfiguredKernel(loaded, launch)
+        .launch(nullptr, std::vector<void*>{&m, &n, &k, &alpha, &a_data, &lda, &b_data, &ldb, &beta, &c_data, &ldc});
+    backend->synchronize();
+    backend->copy_to_host(result, *c);
+
+    SCOPED_TRACE(fmt::format("{}, K = {}, offsets {} {} {}, strides {} {} {}, alpha {}, beta {}", to_text(problem), k,
+                             place_a.offset, place_b.offset, place_c.offset, lda, ldb, ldc, alpha, beta));
+    const auto bytes_at = [&](std::span<const std::byte> matrix, std::size_t at) {
+        return matrix.subspan(at * element_bytes, element_bytes);
+    };
+    for (int i = 0; i < 32; ++i) {
+        const auto row = i == 0 ? 0 : i == 1 ? m - 1 : static_cast<int>(random() % static_cast<unsigned>(m));
+        const auto column = i == 0 ? 0 : i == 1 ? n - 1 : static_cast<int>(random() % static_cast<unsigned>(n));
+        int sum = 0;
+        for (int step = 0; step < k; ++step) {
+            const auto of_a = layout[0] == 'n' ? place_a.at(row, step) : place_a.at(step, row);
+            const auto of_b = layout[1] == 'n' ? place_b.at(step, column) : place_b.at(column, step);
+            sum += integer_at(of_a, 0) * integer_at(of_b, 1);
         }
-        if (choices.empty()) continue;
-        const auto configuration = space[choices[random() % choices.size()]];
+        const auto at = place_c.at(row, column);
+        const auto expected = alpha * static_cast<float>(sum) + beta * static_cast<float>(integer_at(at, 2));
+        // The result is rounded to the type of C.
+        ASSERT_NEAR(load_number(number_type(), bytes_at(result, at)), expected, std::abs(expected) / 256)
+            << "at " << row << ", " << column;
+    }
+    const auto is_unchanged = [&](std::size_t from, std::size_t to) {
+        return std::ranges::equal(std::span(result).subspan(from * element_bytes, (to - from) * element_bytes),
+                                  std::span(initial_c).subspan(from * element_bytes, (to - from) * element_bytes));
+    };
+    ASSERT_TRUE(is_unchanged(0, place_c.offset)) << "elements before C were written";
+    for (int row = 0; row < m; ++row) {
+        const auto next = row + 1 < m ? place_c.at(row + 1, 0) : result.size() / element_bytes;
+        ASSERT_TRUE(is_unchanged(place_c.at(row, n - 1) + 1, next)) << "elements beside row " << row << " were written";
+    }
+}
+
+TEST_P(RandomShapes, AreAllComputed) {
+    if (!supports(kernel, random_problem(), device)) GTEST_SKIP() << "the GPU lacks the instructions";
+    CompilePool pool(*compiler, std::max(1U, std::thread::hardware_concurrency()));
+    int launched = 0;
+    for (const auto& [configuration, like, compiled] : random_candidates(pool)) {
         SCOPED_TRACE(to_text(configuration));
-        const auto compiled = compiler->compile(program_of(kernel, configuration, like));
-        ASSERT_TRUE(std::holds_alternative<Binary>(compiled)) << std::get<Rejection>(compiled).reason;
+        const auto& result = compiled.get();
+        ASSERT_TRUE(std::holds_alternative<Binary>(result)) << std::get<Rejection>(result).reason;
         const BoundLaunch bound(kernel, configuration, device, like, {});
         for (int launches = 0, tries = 0; launches < launches_of_each && tries < 4000; ++tries) {
-            const auto problem = tries == 0 ? like : random_problem(narrow);
+            const auto problem = tries == 0 ? like : random_problem();
             if (!bound.terms(problem)) continue;  // the configuration is not valid for this shape
             ++launches;
             const auto launch = launch_of(kernel, configuration, problem, device);
-            const auto loaded = with_workspace(backend->load(std::get<Binary>(compiled), launch.dynamic_shared_bytes),
-                                               launch, *backend);
-            const auto extent = [&](std::size_t at) { return static_cast<int>(problem.extents[at].second); };
-            int m = extent(0), n = extent(1), k = extent(2);
-            long long lda = GetParam().layout[0] == 'n' ? k : m, ldb = GetParam().layout[1] == 'n' ? n : k, ldc = n;
-            float alpha = 1, beta = 0;
-            void *a_data = a->data(), *b_data = b->data(), *c_data = c->data();
-            std::vector<std::byte> result(elements(m, n) * element_bytes);
-            backend->fill_with_zeros(static_cast<std::byte*>(c_data), result.size(), nullptr);
-            ConfiguredKernel(loaded, launch)
-                .launch(nullptr,
-                        std::vector<void*>{&m, &n, &k, &alpha, &a_data, &lda, &b_data, &ldb, &beta, &c_data, &ldc});
-            backend->synchronize();
-            backend->copy_to_host(result, *c);
-            std::vector<std::size_t> places{0, elements(m, n) - 1};
-            for (int more = 0; more < 30; ++more) places.push_back(random() % elements(m, n));
-            for (const auto at : places) {
-                const auto got =
-                    load_number(number_type(), std::span(result).subspan(at * element_bytes, element_bytes));
-                const auto row = static_cast<long long>(at) / n, column = static_cast<long long>(at) % n;
-                int expected = 0;
-                for (long long step = 0; step < k; ++step) {
-                    const auto of_a = GetParam().layout[0] == 'n' ? row * lda + step : step * lda + row;
-                    const auto of_b = GetParam().layout[1] == 'n' ? step * ldb + column : column * ldb + step;
-                    expected +=
-                        integer_at(static_cast<std::size_t>(of_a), 0) * integer_at(static_cast<std::size_t>(of_b), 1);
-                }
-                // The result is rounded to the type of C.
-                ASSERT_NEAR(got, expected, std::abs(expected) / 256.0) << to_text(problem) << " at " << at;
-            }
+            const auto loaded =
+                with_workspace(backend->load(std::get<Binary>(result), launch.dynamic_shared_bytes), launch, *backend);
+            ASSERT_NO_FATAL_FAILURE(compute(problem, loaded, launch));
             ++launched;
         }
     }
