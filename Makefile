@@ -24,9 +24,10 @@ test: release
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($$(nproc) + 1))  # some tests wait part of their time
 
 TESTS := OFF
+PORTFOLIOS :=  # a regular expression, to compile only some of the shipped portfolios
 release: cuda packages
 	@echo 'smemtune: building $(BUILD)'
-	@cmake --preset release -DSMEMTUNE_BUILD_TESTS=$(TESTS) >/dev/null
+	@cmake --preset release -DSMEMTUNE_BUILD_TESTS=$(TESTS) -DSMEMTUNE_PORTFOLIOS='$(strip $(PORTFOLIOS))' >/dev/null
 	@if [ -t 1 ]; then cmake --build $(BUILD); else cmake --build $(BUILD) -- --quiet; fi
 
 # Checks for the CUDA Toolkit before anything else, because everything needs it and this Makefile does not install it.

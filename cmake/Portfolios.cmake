@@ -7,7 +7,11 @@ endif()
 set(SMEMTUNE_PORTFOLIO_TARGETS "${default_targets}" CACHE STRING
     "Architectures (such as 90;100) whose portfolios are compiled and installed. all: those of db/portfolios. Empty: none")
 
+set(SMEMTUNE_PORTFOLIOS "" CACHE STRING
+    "Regular expression: only portfolios whose file names match are compiled, such as f32. Empty: all")
+
 file(GLOB portfolio_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/db/portfolios/*.toml)
+list(FILTER portfolio_texts INCLUDE REGEX "${SMEMTUNE_PORTFOLIOS}[^/]*$")
 set(portfolio_databases)
 foreach(text IN LISTS portfolio_texts)
     file(STRINGS ${text} architecture REGEX "^compute_capability = [0-9]+$" LIMIT_COUNT 1)

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <set>
 #include <span>
 
+#include "db/portfolio/portfolio_text.h"
 #include "runtime/selection.h"
 #include "tests/tuner/support/fake_compiler.h"
 #include "util/hash.h"
@@ -11,8 +14,10 @@
 namespace smemtune {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const Problem shipped_like{"gemm", "f32", "nn", {}};
 
@@ -168,6 +173,31 @@ TEST(NvrtcTarget, CompilingAPortfolioAgainMakesTheSameMachineCode) {
     EXPECT_EQ(compiled.code, 0) << compiled.err;
     EXPECT_THAT(compiled.out, HasSubstr("3 of 3 members have the machine code that was verified"));
     EXPECT_EQ(compiled.err, "");
+}
+
+// CI compiles only one portfolio whole (.ci/run), so this test compiles a member of each template of all others. All
+// members of a template have the same hash and the same identity.
+TEST(ShippedPortfolios, HaveTheMachineCodeThatWasVerified) {
+    int found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(SMEMTUNE_SOURCE_DIR) + "/db/portfolios")) {
+        if (entry.path().extension() != ".toml") continue;
+        SCOPED_TRACE(entry.path().filename().string());
+        ++found;
+        auto text = parse_portfolio_text(entry.path(), read_text(entry.path()));
+        std::set<std::string> seen;
+        std::erase_if(text.members, [&](const auto& row) { return !seen.insert(row.kernel_template).second; });
+        const auto compiler = make_compiler(text.device);
+        const Scratch scratch;
+        Store store(scratch / "shipped.db");
+        const auto compiled = compile_portfolio(text, builtin_templates(), *compiler, 2, store);
+        if (compiler->version() == text.compiler) {
+            EXPECT_THAT(compiled.left_out, IsEmpty());
+        } else {
+            // Another compiler makes other machine code. Members are left out for this reason alone.
+            EXPECT_THAT(compiled.left_out, Each(HasSubstr("makes other machine code")));
+        }
+    }
+    EXPECT_GT(found, 0);
 }
 
 }  // namespace
