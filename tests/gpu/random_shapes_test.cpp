@@ -1,5 +1,6 @@
 // Compiles configurations of the tensor-core templates and launches each at many random shapes, addresses and strides.
-// Every launch must end, the elements of C that the test looks at must be right, and nothing beside C may change.
+// Every launch must end, the elements of C that the test looks at must be right, and the elements around C must not
+// change.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -140,8 +141,8 @@ private:
     }
 };
 
-// Launches the kernel at places and with scalars drawn at random. Compares some elements of C with exact sums, and all
-// elements beside C with what was there before.
+// Launches the kernel at places and with scalars drawn at random. Compares some elements of C with exact sums. Compares
+// the elements before C, between its rows and shortly after it with what was there before.
 void RandomShapes::compute(const Problem& problem, const std::shared_ptr<const LoadedKernel>& loaded,
                            const Launch& launch) {
     const auto extent = [&](std::size_t at) { return static_cast<int>(problem.extents[at].second); };
