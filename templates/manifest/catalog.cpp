@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <unordered_map>
 
@@ -61,17 +62,24 @@ bool is_system_header(const std::string& name) {
            (folder != name && (folder == "cub" || folder == "thrust" || folder == "nv" || folder == "cccl"));
 }
 
-// Finds the #include lines of each text only once, because many templates share the same headers.
-class Includes {
+// What load_templates() knows of a source.
+struct Scan {
+    explicit Scan(const std::string& text)
+        : includes(includes_of(text)),
+          lines(lines_of(text)),
+          template_parameters(smemtune::template_parameters(text)) {}
+    std::vector<Include> includes;
+    std::vector<SourceLine> lines;
+    std::set<std::string> template_parameters;
+};
+
+// Scans each text only once, because many templates share the same headers.
+class Scans {
 public:
-    const std::vector<Include>& of(const std::string& text) {
-        const auto [at, is_new] = of_.try_emplace(text);
-        if (is_new) at->second = includes_of(text);
-        return at->second;
-    }
+    const Scan& of(const std::string& text) { return of_.try_emplace(text, text).first->second; }
 
 private:
-    std::unordered_map<std::string, std::vector<Include>> of_;
+    std::unordered_map<std::string, Scan> of_;
 };
 
 // Returns the path of the file that an #include names. Looks in the root of the tree, then beside the including file,
@@ -99,28 +107,28 @@ std::optional<std::string> resolved(const SourceTree& tree, const SourceTree& li
 // Adds a source and, recursively, all files that it includes to `files`. `wanted_at` is the FILE:LINE that names the
 // source, for messages.
 void collect(const SourceTree& tree, const SourceTree& library, const std::string& path, const std::string& wanted_at,
-             const std::vector<std::string>& folders, Includes& includes, SourceTree& files) {
+             const std::vector<std::string>& folders, Scans& scans, SourceTree& files) {
     const auto& text = file(tree, library, path, wanted_at);
     if (!files.emplace(path, text).second) return;
-    for (const auto& include : includes.of(text)) {
+    for (const auto& include : scans.of(text).includes) {
         if (include.name == generated_header) continue;
         const auto found = resolved(tree, library, include.name, path, folders);
         const auto at = path + ":" + std::to_string(include.line);
         if (found) {
-            if (include.quoted || !folders.empty()) collect(tree, library, *found, at, folders, includes, files);
+            if (include.quoted || !folders.empty()) collect(tree, library, *found, at, folders, scans, files);
         } else if (include.quoted && !include.disabled && !is_system_header(include.name)) {
             fail_missing(include.name, at);
         }
     }
 }
 
-std::string hash_of(const KernelTemplate& kernel, Includes& includes) {
+std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
     std::string text;
     const auto add = [&](const std::string& part) { text += std::to_string(part.size()) + ":" + part; };
     // The hash covers everything that decides the machine code and the launch. It covers neither the reference nor the
     // manifest's summaries.
     SourceTree code;
-    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, includes, code);
+    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, scans, code);
     add(kernel.name);
     for (const auto& [path, content] : code) add(content);
     for (const auto& expression : kernel.block) add(expression.text());
@@ -178,7 +186,7 @@ std::set<std::string> constant_names_of(const KernelTemplate& kernel) {
 
 // Throws ManifestError if a source redefines one of `names`, because the value in configuration.h would have no effect.
 void check_redefinitions(const SourceTree& files, const std::set<std::string>& names,
-                         const std::vector<std::string>& options) {
+                         const std::vector<std::string>& options, Scans& scans) {
     std::set<std::string> macros;
     for (const auto& option : options) {
         const auto begin = option.starts_with("--define-macro=") ? 15U : 2U;
@@ -186,7 +194,7 @@ void check_redefinitions(const SourceTree& files, const std::set<std::string>& n
             macros.insert(option.substr(begin, option.find('=', begin) - begin));
     }
     for (const auto& [path, text] : files) {
-        const auto found = redefinition(text, names, macros);
+        const auto found = redefinition(scans.of(text).lines, names, macros);
         if (!found) continue;
         throw ManifestError(path + ":" + std::to_string(found->line) + ": '" + found->written +
                             "' replaces the value of '" + found->name +
@@ -197,10 +205,10 @@ void check_redefinitions(const SourceTree& files, const std::set<std::string>& n
 
 // Throws ManifestError if the same name in two #include lines means two different files. NVRTC identifies a header only
 // by the name in the #include line, and would use the first file for both.
-void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Includes& includes) {
+void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Scans& scans) {
     std::map<std::string, std::pair<std::string, std::string>> meaning;  // name in #include -> path and FILE:LINE
     for (const auto& [path, text] : files) {
-        for (const auto& include : includes.of(text)) {
+        for (const auto& include : scans.of(text).includes) {
             const auto found = resolved(files, {}, include.name, path, kernel.include_folders);
             if (!found) continue;
             const auto at = path + ":" + std::to_string(include.line);
@@ -233,10 +241,10 @@ void check_include_folders(const KernelTemplate& kernel, const SourceTree& tree,
     }
 }
 
-SourceNeeds needs_of(const SourceTree& files, Includes& includes) {
+SourceNeeds needs_of(const SourceTree& files, Scans& scans) {
     SourceNeeds needs{.configuration = true};
     for (const auto& [path, text] : files) {
-        for (const auto& include : includes.of(text)) {
+        for (const auto& include : scans.of(text).includes) {
             if (include.disabled) continue;
             if (include.name == generated_header) {
                 needs.configuration = false;
@@ -252,40 +260,41 @@ SourceNeeds needs_of(const SourceTree& files, Includes& includes) {
 // constants, except for names in preprocessor conditions. If the source does not include configuration.h, its names are
 // macros, except for parameters of the source's own C++ templates. `is_stored`: the template comes from a database. It
 // was verified, perhaps before these checks existed, so it is not checked again.
-void read_sources_of(KernelTemplate& kernel, Includes& includes, bool is_stored) {
+void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
     SourceTree code;
     SourceTree reference;
     const auto& operation = kernel.operation;
-    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, includes, code);
+    collect(kernel.files, {}, kernel.source_path, kernel.path + ":1", kernel.include_folders, scans, code);
     if (operation.reference.has_source()) {
-        collect(kernel.files, {}, operation.reference_path, operation.path + ":1", kernel.include_folders, includes,
+        collect(kernel.files, {}, operation.reference_path, operation.path + ":1", kernel.include_folders, scans,
                 reference);
     }
     SourceTree prepare;
     if (!operation.prepare_path.empty()) {
-        collect(kernel.files, {}, operation.prepare_path, operation.path + ":1", kernel.include_folders, includes,
+        collect(kernel.files, {}, operation.prepare_path, operation.path + ":1", kernel.include_folders, scans,
                 prepare);
     }
-    kernel.prepare_needs = needs_of(prepare, includes);
-    kernel.source_needs = needs_of(code, includes);
-    kernel.reference_needs = needs_of(reference, includes);
+    kernel.prepare_needs = needs_of(prepare, scans);
+    kernel.source_needs = needs_of(code, scans);
+    kernel.reference_needs = needs_of(reference, scans);
     auto names = constant_names_of(kernel);
     if (!is_stored) {
-        check_redefinitions(code, names, kernel.options);
-        check_spellings(kernel, code, includes);
-        check_spellings(kernel, reference, includes);
-        check_spellings(kernel, prepare, includes);
+        check_redefinitions(code, names, kernel.options, scans);
+        check_spellings(kernel, code, scans);
+        check_spellings(kernel, reference, scans);
+        check_spellings(kernel, prepare, scans);
     }
-    std::vector<std::string> texts;
+    std::vector<std::span<const SourceLine>> lines;
     std::set<std::string> declared;
     for (const auto& [path, text] : code) {
-        texts.push_back(text);
-        declared.merge(template_parameters(text));
+        const auto& scan = scans.of(text);
+        lines.emplace_back(scan.lines);
+        declared.insert(scan.template_parameters.begin(), scan.template_parameters.end());
     }
     for (const auto& [layout, constants] : operation.layouts) {
         for (const auto& [name, value] : constants) names.insert(name);
     }
-    const auto conditions = names_in_conditions(texts);
+    const auto conditions = names_in_conditions(lines);
     for (const auto& parameter : kernel.parameters) {
         if (is_stored || !parameter.runtime || !conditions.contains(parameter.name)) continue;
         throw ManifestError(kernel.source_path + ":1: '" + parameter.name +
@@ -458,7 +467,7 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
     const auto find = [&](const std::string& path, const std::string& wanted_at) -> const std::string& {
         return file(tree, library, path, wanted_at);
     };
-    Includes includes;
+    Scans scans;
     std::vector<KernelTemplate> templates;
     for (const auto& [path, text] : tree) {
         if (!is_manifest(path)) continue;
@@ -471,15 +480,14 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         kernel->files[path] = without_extends(path, text, find);  // stored with all inherited entries written out
         const auto& home = kernel->operation.path;
         const auto& folders = kernel->include_folders;
-        collect(tree, library, kernel->source_path, place_of(path, text, "source"), folders, includes, kernel->files);
+        collect(tree, library, kernel->source_path, place_of(path, text, "source"), folders, scans, kernel->files);
         if (kernel->operation.reference.has_source()) {
             collect(tree, library, kernel->operation.reference_path,
-                    place_of(home, file(tree, library, home, path + ":1"), "reference"), folders, includes,
-                    kernel->files);
+                    place_of(home, file(tree, library, home, path + ":1"), "reference"), folders, scans, kernel->files);
         }
         if (const auto& prepare = kernel->operation.prepare_path; !prepare.empty()) {
             collect(tree, library, prepare, place_of(home, file(tree, library, home, path + ":1"), "prepare"), folders,
-                    includes, kernel->files);
+                    scans, kernel->files);
         }
         attach_data(*kernel, tree, library);
         attach_reference(*kernel, tree, library);
@@ -489,8 +497,8 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         // A stored template is loaded without `library`. Its include folders may be empty, because it is stored with
         // only the headers that it uses.
         if (!library.empty()) check_include_folders(*kernel, tree, library, text);
-        read_sources_of(*kernel, includes, library.empty());
-        kernel->hash = hash_of(*kernel, includes);
+        read_sources_of(*kernel, scans, library.empty());
+        kernel->hash = hash_of(*kernel, scans);
         // The `same_code` list must contain the hash of this version. If it does not, the source has changed since the
         // list was written, and the list is ignored.
         if (std::erase(kernel->same_code_as, kernel->hash) == 0) kernel->same_code_as.clear();
@@ -517,16 +525,16 @@ std::string operation_identity(const KernelTemplate& kernel_template, const Prob
         add(to_text(Configuration{layout->second}));
     }
     SourceTree reference;
-    Includes includes;
+    Scans scans;
     if (operation.reference.has_source()) {
         collect(kernel_template.files, {}, operation.reference_path, operation.path + ":1",
-                kernel_template.include_folders, includes, reference);
+                kernel_template.include_folders, scans, reference);
     }
     for (const auto& [path, content] : reference) add(content);
     if (!operation.prepare_path.empty()) {
         SourceTree prepare;
         collect(kernel_template.files, {}, operation.prepare_path, operation.path + ":1",
-                kernel_template.include_folders, includes, prepare);
+                kernel_template.include_folders, scans, prepare);
         add("prepare");
         for (const auto& [path, content] : prepare) add(content);
     }
@@ -551,8 +559,8 @@ KernelTemplate load_template(const SourceTree& files, const std::string& stored_
     if (!stored_hash.empty() && kernel.hash != stored_hash && !kernel.source_needs.configuration) {
         auto without_macros = kernel;
         without_macros.macros.clear();
-        Includes includes;
-        if (hash_of(without_macros, includes) == stored_hash) {
+        Scans scans;
+        if (hash_of(without_macros, scans) == stored_hash) {
             without_macros.hash = stored_hash;
             return without_macros;
         }

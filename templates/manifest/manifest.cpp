@@ -403,7 +403,8 @@ std::string operation_alone(const std::string& path, const std::string& text) {
 }
 
 std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find) {
-    if (!extends_another(parse_toml(path, text))) return text;
+    const bool may_extend = text.find("extends") != std::string::npos || text.find("like") != std::string::npos;
+    if (!may_extend || !extends_another(parse_toml(path, text))) return text;  // most texts need not be parsed
     std::ostringstream result;
     result << complete_manifest(path, text, find) << '\n';
     return result.str();

@@ -18,39 +18,6 @@ bool is_directive(const std::string& line) {
     return at != std::string::npos && line[at] == '#';
 }
 
-// A preprocessor directive or a line of code, with continued lines joined.
-struct Directive {
-    std::string name;  // such as "ifndef"; empty for a line of code
-    std::string rest;
-    std::size_t line = 0;
-};
-
-std::vector<Directive> lines_of(const std::string& source) {
-    std::vector<Directive> result;
-    std::istringstream stream(without_comments(source));
-    std::size_t number = 0;
-    for (std::string line; std::getline(stream, line);) {
-        const auto first = ++number;
-        while (line.ends_with('\\') || line.ends_with("\\\r")) {
-            line.resize(line.rfind('\\'));
-            std::string more;
-            if (!std::getline(stream, more)) break;
-            ++number;
-            line += more;
-        }
-        const auto at = line.find_first_not_of(" \t");
-        if (at == std::string::npos) continue;
-        if (line[at] != '#') {
-            result.push_back({"", line, first});
-            continue;
-        }
-        const auto begin = std::find_if(line.begin() + static_cast<std::ptrdiff_t>(at), line.end(), begins_word);
-        const auto end = std::find_if_not(begin, line.end(), continues_word);
-        result.push_back({{begin, end}, {end, line.end()}, first});
-    }
-    return result;
-}
-
 std::string first_word(const std::string& text) {
     const auto begin = std::find_if_not(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\t'; });
     return {begin, std::find_if_not(begin, text.end(), continues_word)};
@@ -61,29 +28,29 @@ std::string first_word(const std::string& text) {
 class OpenBranches {
 public:
     explicit OpenBranches(std::set<std::string> macros) : macros_(std::move(macros)) {}
-    void read(const Directive& line) {
+    void read(const SourceLine& line) {
         const auto name = first_word(line.rest);
-        if (line.name == "define" && open_.empty()) {
+        if (line.directive == "define" && open_.empty()) {
             macros_.insert(name);
-        } else if (line.name == "undef") {
+        } else if (line.directive == "undef") {
             macros_.erase(name);
-        } else if (line.name == "ifndef") {
+        } else if (line.directive == "ifndef") {
             open_.push_back({{name}, {}, macros_.contains(name)});
-        } else if (line.name == "ifdef") {
+        } else if (line.directive == "ifdef") {
             open_.push_back({{}, {name}, false, macros_.contains(name)});
-        } else if (line.name == "if") {
+        } else if (line.directive == "if") {
             open_.push_back(
                 {undefined_in(line.rest), defined_in(line.rest), is_number(line.rest, "0"), is_number(line.rest, "1")});
-        } else if (line.name == "elif" && !open_.empty()) {
+        } else if (line.directive == "elif" && !open_.empty()) {
             auto& branch = open_.back();
             branch.undefined = undefined_in(line.rest);
             branch.undefined.insert(branch.defined.begin(), branch.defined.end());
             branch.defined.merge(defined_in(line.rest));
             branch.disabled = branch.others_disabled || is_number(line.rest, "0");
-        } else if (line.name == "else" && !open_.empty()) {
+        } else if (line.directive == "else" && !open_.empty()) {
             open_.back().undefined = open_.back().defined;
             open_.back().disabled = open_.back().others_disabled;
-        } else if (line.name == "endif" && !open_.empty()) {
+        } else if (line.directive == "endif" && !open_.empty()) {
             open_.pop_back();
         }
     }
@@ -136,6 +103,24 @@ private:
     std::set<std::string> macros_;  // the names that are certainly defined
 };
 
+// Notes the constants that lines of code at file scope define. The test for "const" is quick and makes most of the slow
+// searches for a regular expression unnecessary.
+void find_constants(std::vector<SourceLine>& lines) {
+    static const std::regex constant(
+        R"(\b((?:static\s+)?(?:constexpr|const)\s+(?:unsigned\s+|static\s+|long\s+)*\w+\s+(\w+))\s*(?:=|\{)[^=])");
+    int depth = 0;  // how many braces are open
+    for (auto& line : lines) {
+        if (!line.directive.empty()) continue;
+        std::smatch match;
+        const bool may_define = depth == 0 && line.rest.find("const") != std::string::npos;
+        if (may_define && std::regex_search(line.rest, match, constant)) {
+            line.constant = match[2];
+            line.written_constant = match[1];
+        }
+        depth += static_cast<int>(std::ranges::count(line.rest, '{') - std::ranges::count(line.rest, '}'));
+    }
+}
+
 }  // namespace
 
 std::string without_comments(const std::string& source) {
@@ -148,8 +133,13 @@ std::string without_comments(const std::string& source) {
     const auto is_prefix = [](char c) { return c == 'L' || c == 'u' || c == 'U' || c == '8'; };
     bool of_include = false;  // whether a quoted text is the file name of an `#include` and not a literal
     for (std::size_t at = 0; at < source.size();) {
-        at = source.find_first_of("/R\"'\ni", at);
-        if (at == std::string::npos) break;
+        // This search is faster than find_first_of(), which calls memchr() for each character.
+        const auto is_special = [](char c) {
+            return c == '/' || c == 'R' || c == '"' || c == '\'' || c == '\n' || c == 'i';
+        };
+        at = static_cast<std::size_t>(
+            std::find_if(source.begin() + static_cast<std::ptrdiff_t>(at), source.end(), is_special) - source.begin());
+        if (at == source.size()) break;
         const auto rest = std::string_view(source).substr(at);
         auto end = at + 1;
         if (rest.starts_with("//")) {
@@ -226,14 +216,42 @@ std::vector<Include> includes_of(const std::string& source) {
     return result;
 }
 
-std::set<std::string> names_in_conditions(const std::vector<std::string>& sources) {
+std::vector<SourceLine> lines_of(const std::string& source) {
+    std::vector<SourceLine> result;
+    std::istringstream stream(without_comments(source));
+    std::size_t number = 0;
+    for (std::string line; std::getline(stream, line);) {
+        const auto first = ++number;
+        while (line.ends_with('\\') || line.ends_with("\\\r")) {
+            line.resize(line.rfind('\\'));
+            std::string more;
+            if (!std::getline(stream, more)) break;
+            ++number;
+            line += more;
+        }
+        const auto at = line.find_first_not_of(" \t");
+        if (at == std::string::npos) continue;
+        if (line[at] != '#') {
+            result.push_back({.rest = line, .line = first});
+            continue;
+        }
+        const auto begin = std::find_if(line.begin() + static_cast<std::ptrdiff_t>(at), line.end(), begins_word);
+        const auto end = std::find_if_not(begin, line.end(), continues_word);
+        result.push_back({.directive = {begin, end}, .rest = {end, line.end()}, .line = first});
+    }
+    find_constants(result);
+    return result;
+}
+
+std::set<std::string> names_in_conditions(const std::vector<std::span<const SourceLine>>& sources) {
     std::set<std::string> names;
     std::map<std::string, std::set<std::string>> bodies;
     for (const auto& source : sources) {
-        for (const auto& line : lines_of(source)) {
-            if (line.name == "if" || line.name == "elif" || line.name == "ifdef" || line.name == "ifndef") {
+        for (const auto& line : source) {
+            if (line.directive == "if" || line.directive == "elif" || line.directive == "ifdef" ||
+                line.directive == "ifndef") {
                 names.merge(words_of(line.rest));
-            } else if (line.name == "define") {
+            } else if (line.directive == "define") {
                 const auto name = first_word(line.rest);
                 bodies[name].merge(words_of(std::string_view(line.rest).substr(line.rest.find(name) + name.size())));
             }
@@ -250,29 +268,18 @@ std::set<std::string> names_in_conditions(const std::vector<std::string>& source
     return names;
 }
 
-std::optional<Redefinition> redefinition(const std::string& source, const std::set<std::string>& names,
+std::optional<Redefinition> redefinition(std::span<const SourceLine> source, const std::set<std::string>& names,
                                          const std::set<std::string>& macros) {
-    static const std::regex constant(
-        R"(\b((?:static\s+)?(?:constexpr|const)\s+(?:unsigned\s+|static\s+|long\s+)*\w+\s+(\w+))\s*(?:=|\{)[^=])");
     OpenBranches open(macros);
-    std::string at_file_scope;
-    int depth = 0;
-    for (const auto& line : lines_of(source)) {
+    for (const auto& line : source) {
         open.read(line);
-        if (line.name == "define" || line.name == "undef") {
+        if (line.directive == "define" || line.directive == "undef") {
             const auto name = first_word(line.rest);
             if (names.contains(name) && !open.lack(name)) {
-                return Redefinition{name, line.line, "#" + line.name + " " + name};
+                return Redefinition{name, line.line, "#" + line.directive + " " + name};
             }
-        } else if (line.name.empty()) {
-            std::smatch match;
-            // This test is quick and makes most of the slow searches for a regular expression unnecessary.
-            const bool may_declare = depth == 0 && line.rest.find("const") != std::string::npos;
-            if (may_declare && std::regex_search(line.rest, match, constant) && names.contains(match[2]) &&
-                !open.lack(match[2])) {
-                return Redefinition{match[2], line.line, match[1]};
-            }
-            depth += static_cast<int>(std::ranges::count(line.rest, '{') - std::ranges::count(line.rest, '}'));
+        } else if (names.contains(line.constant) && !open.lack(line.constant)) {
+            return Redefinition{line.constant, line.line, line.written_constant};
         }
     }
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,20 @@ struct Include {
 };
 std::vector<Include> includes_of(const std::string& source);
 
+/// A preprocessor directive or a line of code, without comments and with continued lines joined.
+struct SourceLine {
+    std::string directive;  ///< such as "ifndef"; empty for a line of code
+    std::string rest;       ///< what follows the directive; the whole line of code
+    std::size_t line = 0;
+    std::string constant;          ///< the name of a constant that the line defines at file scope; often empty
+    std::string written_constant;  ///< such as "constexpr int TILE"
+};
+/// Returns all lines that are not blank.
+std::vector<SourceLine> lines_of(const std::string& source);
+
 /// Returns the names in conditions such as `#if` and `#ifdef`, and the names in the definitions of macros that these
-/// conditions use.
-std::set<std::string> names_in_conditions(const std::vector<std::string>& sources);
+/// conditions use. Each element of `sources` is the lines of a source.
+std::set<std::string> names_in_conditions(const std::vector<std::span<const SourceLine>>& sources);
 
 /// A line of a source that defines a name again, although configuration.h has given it a value.
 struct Redefinition {
@@ -44,7 +56,7 @@ struct Redefinition {
 /// Returns the first line that replaces the value of one of `names`: a `#define`, an `#undef`, or a constant at file
 /// scope. Ignores lines that are guarded by `#ifndef NAME`. `macros` are names that are defined before the source
 /// begins.
-std::optional<Redefinition> redefinition(const std::string& source, const std::set<std::string>& names,
+std::optional<Redefinition> redefinition(std::span<const SourceLine> source, const std::set<std::string>& names,
                                          const std::set<std::string>& macros = {});
 
 /// Returns the parameter names of the C++ templates in the source, such as TILE for `template <int TILE>`.

@@ -21,7 +21,7 @@ std::map<std::string, std::string> parameters_of(const std::string& source,
                                                  const std::vector<DeclaredArgument>& arguments) {
     std::map<std::string, std::string> found;
     const auto plain = without_comments(source);
-    for (const auto& name : names_in_conditions({source})) {
+    for (const auto& name : names_in_conditions({lines_of(source)})) {
         const bool reserved =
             name == "defined" || name.starts_with("_") || name.ends_with("_H") || name.ends_with("_HPP");
         if (!reserved && name != "true" && name != "false") found[name] = "";

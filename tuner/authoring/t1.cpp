@@ -142,7 +142,7 @@ private:
                                    [&] { return PythonExpression(text_at(each, "Values", "it")).value({}); });
             if (!values.is_array() || values.empty()) refuse("parameter '" + name + "': 'Values' are no list");
             lists_[name] = values;
-            if (redefinition(source_, {name}, {macro_of_tuner})) {
+            if (redefinition(lines_of(source_), {name}, {macro_of_tuner})) {
                 if (values.size() > 1)
                     refuse("parameter '" + name +
                            "': the source defines it itself, so its values would change nothing; take it out");
@@ -320,7 +320,7 @@ private:
 
     std::string options() {
         std::string text;
-        if (names_in_conditions({source_}).contains(macro_of_tuner))
+        if (names_in_conditions({lines_of(source_)}).contains(macro_of_tuner))
             text = quoted(fmt::format("-D{}=1", macro_of_tuner));
         for (const auto& each : member(specification_, "CompilerOptions")) {
             const auto option = each.is_string() ? each.get<std::string>() : "";

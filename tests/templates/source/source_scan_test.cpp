@@ -86,20 +86,21 @@ TEST(SourceScan, IncludesHaveTheirLineTheirFormAndWhetherTheCompilerMaySkipThem)
 }
 
 TEST(SourceScan, NamesInConditionsAreThoseThatThePreprocessorNeedsDirectlyOrThroughMacros) {
-    EXPECT_EQ(names_in_conditions({"#if A > 1\n#elif defined(B)\n#endif\n#ifdef C\n#endif\n#ifndef D\n#endif\n"
-                                   "int E;\n#define F G\n// #if H\n"}),
+    EXPECT_EQ(names_in_conditions({lines_of("#if A > 1\n#elif defined(B)\n#endif\n#ifdef C\n#endif\n#ifndef D\n#endif\n"
+                                            "int E;\n#define F G\n// #if H\n")}),
               (Names{"A", "defined", "B", "C", "D"}));
-    EXPECT_EQ(names_in_conditions({"#if A\n#endif\n#define A B * C\n#define B D\n#define X Y\n"}),
+    EXPECT_EQ(names_in_conditions({lines_of("#if A\n#endif\n#define A B * C\n#define B D\n#define X Y\n")}),
               (Names{"A", "B", "C", "D"}));
-    EXPECT_EQ(names_in_conditions({"#if A\n#endif\n", "#define A \\\n  B\n"}), (Names{"A", "B"}))
+    EXPECT_EQ(names_in_conditions({lines_of("#if A\n#endif\n"), lines_of("#define A \\\n  B\n")}), (Names{"A", "B"}))
         << "in another file, on a continued line";
-    EXPECT_EQ(names_in_conditions({"#if A\n#endif\n#define A A + B\n#define B A\n"}), (Names{"A", "B"})) << "a circle";
-    EXPECT_THAT(names_in_conditions({"#pragma A\n#undef B\n#else C\n"}), IsEmpty());
+    EXPECT_EQ(names_in_conditions({lines_of("#if A\n#endif\n#define A A + B\n#define B A\n")}), (Names{"A", "B"}))
+        << "a circle";
+    EXPECT_THAT(names_in_conditions({lines_of("#pragma A\n#undef B\n#else C\n")}), IsEmpty());
 }
 
 // Returns the redefinition of A or B in a source as `line: text`; empty if there is none.
 std::string redefined(const std::string& source, const Names& macros = {}) {
-    const auto found = redefinition(source, {"A", "B"}, macros);
+    const auto found = redefinition(lines_of(source), {"A", "B"}, macros);
     return found ? std::to_string(found->line) + ": " + found->written + " (" + found->name + ")" : "";
 }
 
