@@ -69,17 +69,21 @@ TEST_P(TensorSkinny, IsRightForEveryShapeAndPointer) {
         problem(1, 1, 1),    problem(72, 8, 512),  problem(34, 6, 98),   problem(36, 4, 100),  problem(67, 3, 333),
         problem(64, 1, 256), problem(33, 1, 1025), problem(40, 24, 136), problem(104, 16, 24), problem(30, 26, 70)};
     const auto tools = compile_testbed(*compiler, kernel, problems.front());
+    std::vector<Binary> binaries;
     for (const auto& way : narrow_ways) {
-        const auto chosen = configuration(way);
-        const auto binary = binary_of(compiler->compile(program_of(kernel, chosen, problems.front())));
-        for (const auto& each : problems) {
-            const auto backend = open_host({.seed = 3});
-            Testbed testbed(*backend, kernel.operation, each, tools, 5);
+        binaries.push_back(binary_of(compiler->compile(program_of(kernel, configuration(way), problems.front()))));
+    }
+    for (const auto& each : problems) {
+        const auto backend = open_host({.seed = 3});
+        Testbed testbed(*backend, kernel.operation, each, tools, 5);
+        for (std::size_t i = 0; i < narrow_ways.size(); ++i) {
+            const auto& way = narrow_ways[i];
+            const auto chosen = configuration(way);
             for (const auto multiprocessors : {1, 7}) {
                 const auto launch = launch_of(kernel, chosen, each, device_with(multiprocessors));
                 if (multiprocessors > 1 && launch.grid[1] == 1) continue;
                 SCOPED_TRACE(to_text(each) + " " + way + " " + std::to_string(launch.grid[1]));
-                const auto verdict = testbed.verify(ConfiguredKernel(load(*backend, binary, launch), launch));
+                const auto verdict = testbed.verify(ConfiguredKernel(load(*backend, binaries[i], launch), launch));
                 EXPECT_EQ(verdict.wrong, std::nullopt);
                 EXPECT_LE(verdict.worst, 1);
             }

@@ -2,6 +2,8 @@
 // must be detected.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "runtime/configured_kernel.h"
 #include "tests/tuner/support.h"
 #include "tuner/trial/testbed.h"
@@ -56,33 +58,36 @@ extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Eleme
 )";
     }
 
-    // Verifies the kernel with all checks, at 16x16xK for each K in `depths`. Returns one verdict for each K.
-    static std::vector<Testbed::Verdict> verdicts_of(const NarrowKernel& how, const std::vector<std::int64_t>& depths) {
+    // Verifies each kernel with all checks, at 16x16xK for each K in `depths`. Calls `expect` for each verdict. The
+    // kernels share the references of a K, which take most of the time.
+    static void verify(const std::vector<NarrowKernel>& kernels, const std::vector<std::int64_t>& depths,
+                       const std::function<void(const Testbed::Verdict&)>& expect) {
         const std::string type = GetParam();
         const auto manifest = "[template]\nname = \"made_up\"\noperation = \"gemm\"\ntypes = [\"" + type +
                               "\"]\nlayouts = [\"nn\"]\n[launch]\nblock = [\"N\", \"M\"]\ngrid = [\"1\"]\n"
                               "[requires]\nhost = true\n";
-        const auto kernel = load_templates({{"made_up.cu", source_of(how)}, {"made_up.toml", manifest}}).front();
         static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
         static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-        static std::map<std::string, TestbedBinaries> tools;
         const auto first = gemm(16, 16, 16, type);
-        if (!tools.contains(type)) tools[type] = compile_testbed(*compiler, kernel, first);
-        const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, {}, first)));
-        std::vector<Testbed::Verdict> verdicts;
+        std::vector<KernelTemplate> templates;
+        std::vector<Binary> binaries;
+        for (const auto& how : kernels) {
+            templates.push_back(load_templates({{"made_up.cu", source_of(how)}, {"made_up.toml", manifest}}).front());
+            binaries.push_back(std::get<Binary>(compiler->compile(program_of(templates.back(), {}, first))));
+        }
+        static std::map<std::string, TestbedBinaries> tools;
+        if (!tools.contains(type)) tools[type] = compile_testbed(*compiler, templates.front(), first);
         for (const auto depth : depths) {
             const auto problem = gemm(16, 16, depth, type);
-            Testbed testbed(*backend, kernel.operation, problem, tools.at(type), 1);
-            const ConfiguredKernel configured(backend->load(binary, 0),
-                                              launch_of(kernel, {}, problem, backend->device()));
-            verdicts.push_back(testbed.verify(configured));
+            Testbed testbed(*backend, templates.front().operation, problem, tools.at(type), 1);
+            for (std::size_t i = 0; i < kernels.size(); ++i) {
+                SCOPED_TRACE(kernels[i].value + "; " + kernels[i].sum + "; " + kernels[i].result +
+                             " K=" + std::to_string(depth));
+                const ConfiguredKernel configured(backend->load(binaries[i], 0),
+                                                  launch_of(templates[i], {}, problem, backend->device()));
+                expect(testbed.verify(configured));
+            }
         }
-        return verdicts;
-    }
-    static void expect_found(const NarrowKernel& how) {
-        const std::vector<std::int64_t> depths{64, 1024, 16384};
-        const auto verdicts = verdicts_of(how, depths);
-        for (std::size_t i = 0; i < depths.size(); ++i) EXPECT_NE(verdicts[i].wrong, std::nullopt) << depths[i];
     }
     static bool is_bf16() { return std::string(GetParam()) == "bf16"; }
     static std::string bits() { return is_bf16() ? "8" : "11"; }
@@ -90,29 +95,27 @@ extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Eleme
 };
 
 TEST_P(NarrowPrecision, OfTheTypeIsRightAtEveryDepth) {
-    for (const auto& verdict : verdicts_of({}, {1, 16, 64, 1024, 65536})) {
+    verify({{}}, {1, 16, 64, 1024, 65536}, [](const Testbed::Verdict& verdict) {
         EXPECT_EQ(verdict.wrong, std::nullopt);
         EXPECT_LE(verdict.worst, 1);
         EXPECT_GT(verdict.worst, std::string(GetParam()) == "tf32" ? 0 : 0.1) << "a result is rounded to its type";
-    }
+    });
 }
 
 // Tensor cores round their inputs to the type. The inputs of the checks have that type's precision, so nothing is lost.
 TEST_P(NarrowPrecision, OfInputsThatAreRoundedToTheTypeIsRight) {
-    for (const auto& verdict : verdicts_of({.value = "keep(x, " + bits() + ")"}, {64, 1024})) {
-        EXPECT_EQ(verdict.wrong, std::nullopt);
-    }
+    verify({{.value = "keep(x, " + bits() + ")"}}, {64, 1024},
+           [](const Testbed::Verdict& verdict) { EXPECT_EQ(verdict.wrong, std::nullopt); });
 }
 
-TEST_P(NarrowPrecision, OfInputsWithFewerBitsIsFound) { expect_found({.value = "keep(x, " + fewer_bits() + ")"}); }
-
-TEST_P(NarrowPrecision, OfOneInputWithFewerBitsIsFound) {
-    expect_found({.value = "n == 1 ? keep(x, " + fewer_bits() + ") : x"});
+TEST_P(NarrowPrecision, BelowThatOfTheTypeIsFoundAtEveryDepth) {
+    const std::vector<NarrowKernel> kernels{
+        {.value = "keep(x, " + fewer_bits() + ")"},               // inputs with fewer bits
+        {.value = "n == 1 ? keep(x, " + fewer_bits() + ") : x"},  // one input with fewer bits
+        {.sum = "keep(sum, " + bits() + ")"},                     // sums in the narrow type
+        {.result = "cut<Element>(c)"}};                           // a result that is cut off
+    verify(kernels, {64, 1024, 16384}, [](const Testbed::Verdict& verdict) { EXPECT_NE(verdict.wrong, std::nullopt); });
 }
-
-TEST_P(NarrowPrecision, OfSumsInTheNarrowTypeIsFound) { expect_found({.sum = "keep(sum, " + bits() + ")"}); }
-
-TEST_P(NarrowPrecision, OfAResultThatIsCutOffIsFound) { expect_found({.result = "cut<Element>(c)"}); }
 
 INSTANTIATE_TEST_SUITE_P(Types, NarrowPrecision, ::testing::Values("f16", "bf16", "tf32"),
                          [](const auto& instance) { return std::string(instance.param); });

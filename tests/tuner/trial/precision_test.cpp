@@ -2,6 +2,7 @@
 // right kernels must stay below half of the bound.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <iostream>
 
 #include "runtime/configured_kernel.h"
@@ -79,61 +80,78 @@ grid = ["1"]
 host = true
 )toml";
 
-    // Verifies the kernel at 16x16xK for each K in `depths`. Returns one verdict for each K. The kernel runs all
-    // checks, or only the first one, as kernels of other libraries do.
-    static std::vector<Testbed::Verdict> verdicts_of(const std::string& product, bool first_check,
-                                                     const std::vector<std::int64_t>& depths = all_depths) {
-        const auto kernel = load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front();
+    enum class Checks { first, all };  // kernels of other libraries are only checked with the first check
+    // Verifies a kernel for each of `products`, at 16x16xK for each K in `depths`. Calls
+    // expect(product, verdict). The kernels share the references of a K, which take most of the time.
+    static void verify(const std::vector<std::string>& products, Checks checks, const std::vector<std::int64_t>& depths,
+                       const std::function<void(const std::string&, const Testbed::Verdict&)>& expect) {
         static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
         static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-        static std::map<std::string, TestbedBinaries> tools;
         const auto some = gemm(16, 16, 16, GetParam());
-        if (!tools.contains(GetParam())) tools.emplace(GetParam(), compile_testbed(*compiler, kernel, some));
-        const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, {}, some)));
-        std::vector<Testbed::Verdict> verdicts;
+        std::vector<KernelTemplate> kernels;
+        std::vector<Binary> binaries;
+        for (const auto& product : products) {
+            kernels.push_back(load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front());
+            binaries.push_back(std::get<Binary>(compiler->compile(program_of(kernels.back(), {}, some))));
+        }
+        static std::map<std::string, TestbedBinaries> tools;
+        if (!tools.contains(GetParam())) {
+            tools.emplace(GetParam(), compile_testbed(*compiler, kernels.front(), some));
+        }
         for (const auto depth : depths) {
             const auto problem = gemm(16, 16, depth, GetParam());
-            Testbed testbed(*backend, kernel.operation, problem, tools.at(GetParam()), 1);
-            const ConfiguredKernel configured(backend->load(binary, 0),
-                                              launch_of(kernel, {}, problem, backend->device()));
-            verdicts.push_back(first_check ? testbed.verify_first_check(configured) : testbed.verify(configured));
-            std::cout << GetParam() << " " << product << " K=" << depth << ": " << verdicts.back().worst
-                      << " of what is allowed; " << verdicts.back().wrong.value_or("right") << '\n';
+            Testbed testbed(*backend, kernels.front().operation, problem, tools.at(GetParam()), 1);
+            for (std::size_t i = 0; i < products.size(); ++i) {
+                SCOPED_TRACE(products[i] + " K=" + std::to_string(depth));
+                const ConfiguredKernel configured(backend->load(binaries[i], 0),
+                                                  launch_of(kernels[i], {}, problem, backend->device()));
+                const auto verdict =
+                    checks == Checks::first ? testbed.verify_first_check(configured) : testbed.verify(configured);
+                expect(products[i], verdict);
+                std::cout << GetParam() << " " << products[i] << " K=" << depth << ": " << verdict.worst
+                          << " of what is allowed; " << verdict.wrong.value_or("right") << '\n';
+            }
         }
-        return verdicts;
     }
-    static void expect_found(const std::string& product) {
-        const auto verdicts = verdicts_of(product, true);
-        for (std::size_t i = 0; i < all_depths.size(); ++i) EXPECT_NE(verdicts[i].wrong, std::nullopt) << all_depths[i];
+    // Runs the first check of one kernel at one K.
+    static Testbed::Verdict verdict_of(const std::string& product, std::int64_t depth) {
+        Testbed::Verdict result;
+        verify({product}, Checks::first, {depth}, [&](const auto&, const auto& verdict) { result = verdict; });
+        return result;
     }
 };
 
-TEST_P(Precision, OfTheTypeIsRightAtEveryDepthWithAMargin) {
-    for (const auto& verdict : verdicts_of(GetParam() == "f32" ? "x * y" : "split(x, y)", false)) {
+TEST_P(Precision, OfTheTypeIsRightAtEveryDepthWithAMarginAndOfInfinitiesThatAreSplitIsFound) {
+    const std::string right = GetParam() == "f32" ? "x * y" : "split(x, y)";
+    const std::string split = "small_products(x, y) + big_product(x, y)";
+    verify({right, split}, Checks::all, all_depths, [&](const std::string& product, const Testbed::Verdict& verdict) {
+        if (product == split) {
+            EXPECT_THAT(verdict.wrong, testing::Optional(HasSubstr("zeros and infinities")));
+            return;
+        }
         EXPECT_EQ(verdict.wrong, std::nullopt);
         EXPECT_LT(verdict.worst, 0.5) << "twice these errors would pass";
-    }
+    });
 }
 
-TEST_P(Precision, OfTf32IsFoundAtEveryDepth) { expect_found("round_to(x, 13) * round_to(y, 13)"); }
-
-TEST_P(Precision, OfTf32InOneOperandAloneIsFoundAtEveryDepth) { expect_found("round_to(x, 13) * y"); }
-
-TEST_P(Precision, OfBf16IsFoundAtEveryDepth) { expect_found("round_to(x, 16) * round_to(y, 16)"); }
-
-TEST_P(Precision, WithoutTheLowBitsIsFoundAtEveryDepth) { expect_found("keep(x, 13) * keep(y, 13)"); }
-
-TEST_P(Precision, WithoutTheLowBitsOfBAloneIsFoundAtEveryDepth) { expect_found("x * keep(y, 13)"); }
-
-TEST_P(Precision, WithoutOneOfThreeProductsIsFoundAtEveryDepth) {
-    expect_found("round_to(x, 13) * low(y) + big_product(x, y)");
+TEST_P(Precision, BelowThatOfTheTypeIsFoundAtEveryDepth) {
+    const std::vector<std::string> products{
+        "round_to(x, 13) * round_to(y, 13)",              // TF32
+        "round_to(x, 13) * y",                            // TF32 in one operand
+        "round_to(x, 16) * round_to(y, 16)",              // BF16
+        "keep(x, 13) * keep(y, 13)",                      // without the low bits
+        "x * keep(y, 13)",                                // without the low bits of B
+        "round_to(x, 13) * low(y) + big_product(x, y)"};  // without one of three products
+    verify(products, Checks::first, all_depths, [](const std::string& /*product*/, const Testbed::Verdict& verdict) {
+        EXPECT_NE(verdict.wrong, std::nullopt);
+    });
 }
 
 // At K = 1, the n of tolerance.h is 4 for f32 and 12 for 3xtf32, so 3xtf32 may have larger errors than f32.
 TEST_P(Precision, OfAProductMayErrByAsMuchAsItsThreeProductsDo) {
     for (const auto& [errors, is_right] : {std::pair{"2", true}, {"6", GetParam() == "3xtf32"}, {"32", false}}) {
         const auto product = "x * y + " + std::string(errors) + " * 0x1p-24f * x * y";
-        EXPECT_EQ(verdicts_of(product, true, {1}).front().wrong == std::nullopt, is_right) << errors;
+        EXPECT_EQ(verdict_of(product, 1).wrong == std::nullopt, is_right) << errors;
     }
 }
 
@@ -142,7 +160,8 @@ TEST_P(Precision, OfAProductMayErrByAsMuchAsItsThreeProductsDo) {
 TEST_P(Precision, IsToldAsTheShareOfTheBoundThatTheWorstElementTakes) {
     const auto product =
         "x * y + (row == 3 && column == 5 && k == 0 ? 4 * 0x1p-24f * scale(A + 3 * lda, B + 5, ldb, K) : 0)";
-    for (const auto& verdict : verdicts_of(product, true, {1024, 4096})) {
+    for (const std::int64_t depth : {1024, 4096}) {
+        const auto verdict = verdict_of(product, depth);
         EXPECT_EQ(verdict.wrong, std::nullopt);
         EXPECT_NEAR(verdict.worst, 0.5, 0.1);
     }
@@ -151,20 +170,13 @@ TEST_P(Precision, IsToldAsTheShareOfTheBoundThatTheWorstElementTakes) {
 // With u and s as in tolerance.h, rule 1 limits the error of each element to 8 u s. Rule 2 limits the root mean square
 // of all errors to 2 u rms(s).
 TEST_P(Precision, OfErrorsThatAllElementsShareIsFoundThoughEachIsWithinItsBound) {
-    const auto verdict_of = [](const std::string& share) {
-        return verdicts_of("x * y + (k == 0 ? " + share + " * 0x1p-24f * scale(A + row * lda, B + column, ldb, K) : 0)",
-                           true, {1024})
-            .front();
+    const auto verdict_with = [](const std::string& share) {
+        return verdict_of("x * y + (k == 0 ? " + share + " * 0x1p-24f * scale(A + row * lda, B + column, ldb, K) : 0)",
+                          1024);
     };
-    EXPECT_THAT(verdict_of("4").wrong, testing::Optional(HasSubstr("C is less precise than its type")));
-    EXPECT_EQ(verdict_of("1.5f").wrong, std::nullopt);
-    EXPECT_NEAR(verdict_of("1.5f").worst, 0.75, 0.1);
-}
-
-TEST_P(Precision, OfInfinitiesThatAreSplitIsFound) {
-    for (const auto& verdict : verdicts_of("small_products(x, y) + big_product(x, y)", false)) {
-        EXPECT_THAT(verdict.wrong, testing::Optional(HasSubstr("zeros and infinities")));
-    }
+    EXPECT_THAT(verdict_with("4").wrong, testing::Optional(HasSubstr("C is less precise than its type")));
+    EXPECT_EQ(verdict_with("1.5f").wrong, std::nullopt);
+    EXPECT_NEAR(verdict_with("1.5f").worst, 0.75, 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Precision, ::testing::Values("f32", "3xtf32"),
