@@ -123,7 +123,7 @@ struct Operation {
 };
 
 /// The section [model] of a manifest: values for one block. They order candidates, and `explain` prints them. A
-/// manifest may leave out the last five of these members.
+/// manifest may leave out the last six of these members.
 struct Model {
     Expression phases;
     Expression loads_per_phase;
@@ -134,6 +134,7 @@ struct Model {
     Expression dependent_loads_per_block;  ///< number of dependent loads outside the phases
     Expression stores_per_block;           ///< number of elements that a block stores
     Expression cluster_blocks;
+    Expression l2_loads;  ///< number of elements that the L2 cache delivers to all blocks of the launch
 };
 
 /// A named expression (`[[derived]]`) that other expressions of the manifest may use.

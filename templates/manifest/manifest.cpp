@@ -191,7 +191,7 @@ TensorMap read_tensor_map(const Section& section, const Names& known, const Kern
 Model read_model(const Section& section, const Names& known) {
     section.allow_only({"phases", "loads_per_phase", "operations_per_phase", "barriers_per_phase",
                         "shared_loads_per_phase", "dependent_loads_per_phase", "dependent_loads_per_block",
-                        "stores_per_block", "cluster_blocks"});
+                        "stores_per_block", "cluster_blocks", "l2_loads"});
     Model model{.phases = section.expression("phases", "\"ceil_div(K, TILE_WIDTH)\"", known),
                 .loads_per_phase = section.expression("loads_per_phase", "\"2 * TILE_WIDTH * TILE_WIDTH\"", known),
                 .operations_per_phase = section.expression("operations_per_phase", "\"2 * TILE_WIDTH\"", known),
@@ -204,6 +204,7 @@ Model read_model(const Section& section, const Names& known) {
     read("dependent_loads_per_block", "\"0\"", model.dependent_loads_per_block);
     read("stores_per_block", "\"TILE_WIDTH\"", model.stores_per_block);
     read("cluster_blocks", "\"1\"", model.cluster_blocks);
+    read("l2_loads", "\"2 * M * N * K / TILE_WIDTH\"", model.l2_loads);
     return model;
 }
 

@@ -94,6 +94,7 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         dependent_loads_per_block_ = bind(model->dependent_loads_per_block);
         stores_per_block_ = bind(model->stores_per_block);
         cluster_blocks_ = bind(model->cluster_blocks);
+        l2_loads_ = bind(model->l2_loads);
     }
     const auto cluster = has_model_ ? line_->constant_at(cluster_blocks_) : StraightLine::Value{1, true};
     if (cluster && cluster->exists) constant_filled_ = filled(cluster->number);
@@ -222,6 +223,8 @@ Terms BoundLaunch::terms_of(double blocks, double resident, const Scratch& value
     const auto dependent = phases * as_double(values[dependent_loads_per_phase_].number) +
                            as_double(values[dependent_loads_per_block_].number);
     set(Term::dependent_loads, waves * dependent * rates::memory_latency / cycles_per_us);
+    const auto bytes_per_cycle = rates::global_bytes_per_cycle * std::max(1.0, as_double(device_.multiprocessors));
+    set(Term::l2, as_double(values[l2_loads_].number) * element_bytes_ / bytes_per_cycle / cycles_per_us);
     return terms;
 }
 

@@ -94,7 +94,8 @@ private:
     bool is_block_constant_ = false;           // whether all problems have the same block, shared memory and registers
     std::optional<double> constant_resident_;  // if is_block_constant_: the result of resident_blocks()
     Slot bytes_ = 0, phases_ = 0, loads_per_phase_ = 0, operations_per_phase_ = 0, barriers_per_phase_ = 0,
-         dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0;
+         dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0,
+         l2_loads_ = 0;
 };
 
 }  // namespace smemtune

@@ -24,12 +24,13 @@ enum class Term : std::uint8_t {
     memory,           ///< bytes that any kernel must move for this problem
     workspace,        ///< bytes of the workspace
     dependent_loads,  ///< waves * number of a thread's loads that each wait for the one before * memory latency
+    l2,               ///< time that the L2 cache takes to deliver what all blocks load, to all multiprocessors at once
 };
-inline constexpr std::size_t term_count = 9;
+inline constexpr std::size_t term_count = 10;
 inline constexpr std::array<std::string_view, term_count> term_names{
-    "launch", "waves", "blocks", "latency", "arithmetic", "loads", "memory", "workspace", "dependent_loads"};
-/// This number increases whenever a term changes its meaning. Coefficients of other versions are not used.
-inline constexpr int terms_version = 4;
+    "launch", "waves", "blocks", "latency", "arithmetic", "loads", "memory", "workspace", "dependent_loads", "l2"};
+/// This number increases whenever a term is added or changes its meaning. Coefficients of other versions are not used.
+inline constexpr int terms_version = 5;
 
 /// A number for each Term.
 using Terms = std::array<double, term_count>;

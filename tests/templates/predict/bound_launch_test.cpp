@@ -242,6 +242,61 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
     EXPECT_EQ(term(without.terms(gemm(8, 8, 8)).value(), Term::dependent_loads), 0) << "a manifest need not name it";
 }
 
+// The kernel copies operands whose rows are misaligned, in pieces of at most 512 elements, before the products. One
+// warp copies one piece after another. Both terms of this copy are those of one block; 4 warps load and 4 multiply.
+TEST(BoundLaunch, CopiesOfMisalignedOperandsTakeTimeByTheirPiecesAndTheirElements) {
+    const auto kernel = built_in("wgmma_tiled");
+    auto device = model_device("sm_90");
+    device.clock_khz = 1'000'000;  // a cycle takes a nanosecond
+    const auto configuration =
+        completed(parse_configuration("BLOCK_M=64,BLOCK_N=64,CONSUMERS=1,STAGES=2"), default_configuration(kernel));
+    const auto terms = [&](const std::string& layout, std::int64_t m, std::int64_t n, std::int64_t k) {
+        const auto problem = gemm(m, n, k, "bf16", layout);
+        return BoundLaunch(kernel, configuration, device, problem).terms(problem).value();
+    };
+    const auto dependent = [&](const std::string& layout, std::int64_t m, std::int64_t n, std::int64_t k) {
+        return term(terms(layout, m, n, k), Term::dependent_loads) / 0.6;
+    };
+    EXPECT_DOUBLE_EQ(dependent("nn", 64, 64, 128), 0);
+    EXPECT_DOUBLE_EQ(dependent("nn", 64, 60, 128), 10 + 128 / 8) << "128 rows of B";
+    EXPECT_DOUBLE_EQ(dependent("nn", 64, 64, 129), 10 + 64 / 8) << "64 rows of A";
+    EXPECT_DOUBLE_EQ(dependent("nn", 64, 60, 129), 10 + (64 + 129) / 8) << "both";
+    EXPECT_DOUBLE_EQ(dependent("nt", 64, 64, 129), 10 + (64 + 64) / 8) << "B has 64 rows, too";
+    EXPECT_DOUBLE_EQ(dependent("tt", 60, 64, 128), 10 + 128 / 8) << "128 rows of A";
+    EXPECT_DOUBLE_EQ(dependent("nt", 64, 64, 130 * 8 + 1), 10 + 3 * (64 + 64) / 8) << "3 pieces per row";
+    EXPECT_DOUBLE_EQ(dependent("nn", 128, 60, 128), 10 + 128 / 16) << "two blocks share the copy";
+    const auto loads_of_copy =
+        term(terms("nn", 64, 52, 128), Term::loads) - term(terms("nn", 64, 56, 128), Term::loads);
+    EXPECT_DOUBLE_EQ(loads_of_copy, (7 * 64 * 64 + 2 * 52 * 128) * 2 / 64.0 * 1e-3)
+        << "C is stored element by element, and B is loaded and stored";
+}
+
+// Blocks of a cluster share loads. Rows that do not start at multiples of 128 bytes count as 64 more rows of the tile.
+TEST(BoundLaunch, TheL2CacheDeliversTheTilesOfAllBlocks) {
+    const auto kernel = built_in("wgmma_tiled");
+    auto device = model_device("sm_90");
+    device.clock_khz = 1'000'000;
+    device.multiprocessors = 100;
+    const auto elements = [&](const std::string& changes, std::int64_t m, std::int64_t n, std::int64_t k) {
+        const auto problem = gemm(m, n, k, "bf16", "nt");
+        const auto configuration = completed(parse_configuration(changes), default_configuration(kernel));
+        const auto terms = BoundLaunch(kernel, configuration, device, problem).terms(problem).value();
+        return term(terms, Term::l2) * 1e3 * 64 * 100 / 2;
+    };
+    const std::string tile = "BLOCK_M=128,BLOCK_N=64,CONSUMERS=2,STAGES=2";
+    EXPECT_NEAR(elements(tile, 1280, 640, 640), 100 * 640 * (128 + 64), 1e-3);
+    EXPECT_NEAR(elements(tile + ",CLUSTER_M=2", 1280, 640, 640), 100 * 640 * (128 + 32), 1e-3);
+    EXPECT_NEAR(elements(tile + ",CLUSTER_N=2", 1280, 640, 640), 100 * 640 * (64 + 64), 1e-3);
+    EXPECT_NEAR(elements(tile + ",CLUSTER_K=2", 128, 64, 640), 640 * (128 + 64), 1e-3);
+    EXPECT_NEAR(elements(tile, 1280, 640, 648), 100 * 704 * (128 + 64 + 128), 1e-3);
+    const auto portable = built_in("tensor_warp_tiled");
+    const auto problem = gemm(64, 64, 100, "bf16", "nt");
+    const auto configuration = completed(parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=32,WARP_M=16,WARP_N=32"),
+                                         default_configuration(portable));
+    const auto terms = BoundLaunch(portable, configuration, device, problem).terms(problem).value();
+    EXPECT_NEAR(term(terms, Term::l2) * 1e3 * 64 * 100 / 2, 2 * 128 * (32 + 64), 1e-3);
+}
+
 // The 132 multiprocessors form 7 groups of 17 and one group of 13. A cluster must fit into one group. Clusters of 4
 // blocks use 7 * 16 + 12 = 124 multiprocessors, clusters of 8 use 7 * 16 + 8 = 120, clusters of 16 use 7 * 16 = 112.
 // Clusters of 2 use all 132, because 17 is an average and real groups have even numbers of multiprocessors.
@@ -317,10 +372,10 @@ TEST(BoundLaunch, TheWorkOfAMultiprocessorIsCountedOnceHoweverItsBlocksShareIt) 
 }
 
 TEST(TimeModel, APredictionIsTheSumOfItsShares) {
-    const TimeModel model{.coefficients = {2, 0, 3, 0, 0, 0, 0, 1, 5}, .error = 0};
-    const Terms terms{1, 7, 10, 1, 1, 1, 1, 4, 2};
-    EXPECT_EQ(model.shares(terms), (Terms{2, 0, 30, 0, 0, 0, 0, 4, 10}));
-    EXPECT_EQ(model.predicted_us(terms), 46);
+    const TimeModel model{.coefficients = {2, 0, 3, 0, 0, 0, 0, 1, 5, 6}, .error = 0};
+    const Terms terms{1, 7, 10, 1, 1, 1, 1, 4, 2, 3};
+    EXPECT_EQ(model.shares(terms), (Terms{2, 0, 30, 0, 0, 0, 0, 4, 10, 18}));
+    EXPECT_EQ(model.predicted_us(terms), 64);
 }
 
 // Tests one block with one or more phases. The terms follow from the rates in templates/launch/hardware_rates.h.
@@ -332,13 +387,15 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
     model.operations_per_phase = Expression("256000");
     model.barriers_per_phase = Expression("2");
     model.dependent_loads_per_phase = Expression("3");
+    model.l2_loads = Expression("M * 1000");
     model.cluster_blocks = Expression("1");
     auto device = model_device("sm_90");
     device.clock_khz = 1'000'000;  // a cycle takes a nanosecond
     const auto terms = [&](std::int64_t rows) {
         return BoundLaunch(kernel, {{{"TILE_WIDTH", 32}}}, device, gemm(1, 1, 1)).terms(gemm(rows, 32, 32)).value();
     };
-    const auto expect = [&](const Terms& found, double blocks, double waves) {
+    const auto expect = [&](std::int64_t rows, double blocks, double waves) {
+        const auto found = terms(rows);
         EXPECT_DOUBLE_EQ(term(found, Term::launch), 1);
         EXPECT_DOUBLE_EQ(term(found, Term::waves), waves);
         EXPECT_DOUBLE_EQ(term(found, Term::blocks), blocks);
@@ -347,18 +404,21 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
         EXPECT_DOUBLE_EQ(term(found, Term::loads), blocks * 5 * 1) << "16 floats, 64 bytes, in a cycle";
         EXPECT_DOUBLE_EQ(term(found, Term::dependent_loads), waves * 5 * 3 * 0.6);
         EXPECT_DOUBLE_EQ(term(found, Term::workspace), 0);
+        EXPECT_DOUBLE_EQ(term(found, Term::l2),
+                         static_cast<double>(rows) / 16 / std::max(1.0, static_cast<double>(device.multiprocessors)))
+            << "1000 floats per row, from all multiprocessors' share of the cache";
     };
-    expect(terms(32), 1, 1);
+    expect(32, 1, 1);
     device.multiprocessors = 1;  // one multiprocessor holds two blocks of 1024 threads
-    expect(terms(64), 2, 1);
-    expect(terms(96), 3, 2);
-    expect(terms(128), 4, 2);
+    expect(64, 2, 1);
+    expect(96, 3, 2);
+    expect(128, 4, 2);
     device.clock_khz = 0;
     EXPECT_DOUBLE_EQ(term(terms(32), Term::dependent_loads), 5 * 3 * 0.6) << "thousands of cycles";
     device.multiprocessors = 0;
-    expect(terms(64), 2, 1);  // 0 multiprocessors count as one
+    expect(64, 2, 1);  // 0 multiprocessors count as one
     device.compute_capability = 0;
-    expect(terms(64), 2, 2);  // the host device runs one block at a time
+    expect(64, 2, 2);  // the host device runs one block at a time
     model.dependent_loads_per_block = Expression("4");
     model.stores_per_block = Expression("32000");
     EXPECT_DOUBLE_EQ(term(terms(64), Term::dependent_loads), 2 * (5 * 3 + 4) * 0.6) << "two waves";

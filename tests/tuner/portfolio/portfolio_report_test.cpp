@@ -27,7 +27,7 @@ PortfolioReport example() {
     report.members = {{.kernel_template = "tiled",
                        .configuration = {{{"W", 8}}},
                        .defaults = {{{"W", 16}}},
-                       .model = {.coefficients = {1, 2, 3, 4, 5, 6, 7, 8, 9}, .error = 0.5},
+                       .model = {.coefficients = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, .error = 0.5},
                        .classes = {"000", "111"}}};
     report.served = {served("deep", 1, 0.1), served("square", 3, 0.02, 0.5), served("square", 1, 0.06),
                      served("square", 7, {})};
@@ -84,7 +84,8 @@ TEST(PortfolioReport, TheJsonHasEveryFigure) {
                                                    {"loads", 6.0},
                                                    {"memory", 7.0},
                                                    {"workspace", 8.0},
-                                                   {"dependent_loads", 9.0}}},
+                                                   {"dependent_loads", 9.0},
+                                                   {"l2", 10.0}}},
                                                  {"error", 0.5},
                                                  {"classes", {"000", "111"}}}}));
     EXPECT_EQ(found.at("samples"), json::array({{{"problem", gemm(1, 2, 3)},
