@@ -20,7 +20,7 @@ TEST_P(Bounds, NoAccessLeavesOperandsOrSharedMemory) {
     CompilePool pool(*compiler, cores());
     std::vector<Problem> problems;
     for (const auto& extents : sizes) problems.push_back(problem_of(kernel, extents, GetParam().layout));
-    const auto configurations = configurations_of(kernel, aligned_problem_of(kernel, GetParam().layout), 4);
+    const auto configurations = configurations_of(kernel, aligned_problem_of(kernel, GetParam().layout), 3);
     std::vector<std::shared_future<CompilePool::Result>> compiled;
     for (const auto& configuration : configurations) {
         compiled.push_back(pool.submit(program_of(kernel, configuration, problems.front())));
