@@ -115,9 +115,9 @@ TEST_F(PortfolioTest, ADamagedMemberIsLeftOutAndListed) {
 }
 
 TEST_F(PortfolioTest, CoefficientsThatAreNoModelAreDamageEvenUnderARightHash) {
-    for (const auto* text : {"[1,2]", "[1,2,3,4,5,6,7,8,-9,[]]", "[1,2,3,4,5,6,7,8,\"9\",[]]", "[]",
-                             "[1,2,3,4,5,6,7,8,9]", "[1,2,3,4,5,6,7,8,9,10]", "[1,2,3,4,5,6,7,8,9,[[]]]",
-                             "[1,2,3,4,5,6,7,8,9,[[1,1e999]]]", "[1,2,3,4,5,6,7,8,9,[],[]]"}) {
+    for (const auto* text : {"[1,2]", "[1,2,3,4,5,6,7,8,9,-10,[]]", "[1,2,3,4,5,6,7,8,9,\"10\",[]]", "[]",
+                             "[1,2,3,4,5,6,7,8,9,10]", "[1,2,3,4,5,6,7,8,9,10,11]", "[1,2,3,4,5,6,7,8,9,10,[[]]]",
+                             "[1,2,3,4,5,6,7,8,9,10,[[1,1e999]]]", "[1,2,3,4,5,6,7,8,9,10,[],[]]"}) {
         set({16});
         SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
         add_functions(database);
@@ -274,10 +274,11 @@ TEST_F(PortfolioTest, EveryStoredPortfolioIsListedWithItsNewestMeasurement) {
 
 TEST_F(PortfolioTest, TheReasonWhyAMemberCannotBeReadIsGiven) {
     const std::vector<std::pair<std::string, std::string>> reasons{
-        {"coefficients = '[1,2]'", "coefficients are not 9 numbers and residuals"},
-        {"coefficients = '[1,2,3,4,5,6,7,8,-9,[]]'", "coefficients are not 9 numbers from 0 on"},
-        {"coefficients = '[1,2,3,4,5,6,7,8,9,[[]]]'", "coefficients hold a residual that is no list of finite numbers"},
-        {"coefficients = '[1,2,3,4,5,6,7,8,\"9\",[]]'", "coefficients cannot be read: "},
+        {"coefficients = '[1,2]'", "coefficients are not 10 numbers and residuals"},
+        {"coefficients = '[1,2,3,4,5,6,7,8,9,-10,[]]'", "coefficients are not 10 numbers from 0 on"},
+        {"coefficients = '[1,2,3,4,5,6,7,8,9,10,[[]]]'",
+         "coefficients hold a residual that is no list of finite numbers"},
+        {"coefficients = '[1,2,3,4,5,6,7,8,9,\"10\",[]]'", "coefficients cannot be read: "},
         {"classes = '[1]'", "classes cannot be read: "},
         {"configuration = 'x'", "configuration cannot be read: "},
     };
@@ -295,7 +296,7 @@ TEST_F(PortfolioTest, TheReasonWhyAMemberCannotBeReadIsGiven) {
     set({16});
     SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
     add_functions(database);
-    database.exec("UPDATE portfolio SET coefficients = '[0,0,0,0,0,0,0,0,0,[[0.5]]]'");
+    database.exec("UPDATE portfolio SET coefficients = '[0,0,0,0,0,0,0,0,0,0,[[0.5]]]'");
     database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
     const auto found = store.portfolio(key);
     ASSERT_EQ(found.members.size(), 1U) << "zeros are numbers from 0 on, and an operation may have no extents";
