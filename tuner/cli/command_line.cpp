@@ -104,13 +104,13 @@ void CommandLine::add_operation(const std::string& summary) {
          .proposals = {known.begin(), known.end()}});
 }
 
-void CommandLine::add_type() {
+void CommandLine::add_type(const std::string& default_value, const std::string& note) {
     std::set<std::string> known;
     for (const auto& kernel : builtin_templates()) known.insert(kernel.types.begin(), kernel.types.end());
     add({.name = "type",
          .value = "T",
-         .summary = fmt::format("Type of the elements: {}.", fmt::join(known, ", ")),
-         .default_value = "f32",
+         .summary = fmt::format("Type of the elements: {}.{}{}", fmt::join(known, ", "), note.empty() ? "" : " ", note),
+         .default_value = default_value,
          .proposals = {known.begin(), known.end()}});
 }
 

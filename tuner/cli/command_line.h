@@ -103,7 +103,8 @@ public:
                     DeviceNames names = DeviceNames::one);
     void add_sizes(const std::string& summary, std::optional<std::string> default_value = {});
     void add_operation(const std::string& summary);
-    void add_type();
+    /// `note` is a sentence after the list of types.
+    void add_type(const std::string& default_value = "f32", const std::string& note = "");
     void add_layout(const std::string& summary, const std::string& default_value = "nn");
     /// Adds `--templates`, and the older `--template`.
     void add_templates(const std::string& summary);

@@ -176,6 +176,7 @@ CommandLine explain_options(const ProcessEnvironment& process_environment) {
                        "The best stored configuration of one template."},
                       {"smemtune explain --sizes 1833x320x8153",
                        "Not tuned: which member of the portfolio serves it, and why."},
+                      {"smemtune explain --sizes 1833x320x8153 --type bf16 --layout tn", "The same for bf16 in tn."},
                       {"smemtune explain --trial 17", "A trial, by its number in 'smemtune db trials'."},
                       {"smemtune explain tiled --device shared_bytes_per_block=16384", "Limits given by hand."}},
          .notes = "The exit code is 1 when the configuration cannot run on the device.",
@@ -191,6 +192,7 @@ CommandLine explain_options(const ProcessEnvironment& process_environment) {
         "auto", DeviceNames::model);
     line.add_sizes("The problem: MxNxK; one number for a cube.", "4096");
     line.add_operation("The operation of a stored winner; gemm unless --templates implies another.");
+    line.add_type("", "Default: of NAME, its first one; of a stored winner, any; of a portfolio, f32.");
     line.add_layout("The layout of the problem. Default: of NAME, its first one; of what is stored, nn.", "");
     line.add_templates("NAME is sought in these folders of your own. For what is stored: names of templates.");
     line.add({.name = "trial", .value = "N", .summary = "Explain this stored trial."});
@@ -211,7 +213,8 @@ Subject read_configuration(const CommandLine& line, const std::string& name) {
     const auto& kernel = subject.kernel;
     subject.device = any_device(line.text("device"));
     const auto first = kernel.layouts.empty() ? std::string() : kernel.layouts.front();
-    subject.problem = make_problem(kernel.operation, line.text("sizes"), kernel.types.front(),
+    subject.problem = make_problem(kernel.operation, line.text("sizes"),
+                                   line.text("type").empty() ? kernel.types.front() : line.text("type"),
                                    line.text("layout").empty() ? first : line.text("layout"), subject.device);
     subject.configuration = default_configuration(kernel);
     for (const auto& [parameter, value] : parse_configuration(line.text("config")).values) {
@@ -250,8 +253,10 @@ std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line,
                             .operations = operations,
                             .best_only = templates.empty()});
     const auto layout = line.text("layout").empty() ? "nn" : line.text("layout");
+    const auto& type = line.text("type");
     std::erase_if(rows, [&](const TrialRow& row) {
         return !std::holds_alternative<Measurement>(row.record.outcome) ||
+               (!type.empty() && row.problem.type != type) ||
                (!row.problem.layout.empty() && row.problem.layout != layout);
     });
     return rows;

@@ -33,8 +33,10 @@ Asked read_question(const Store& store, const CommandLine& line) {
     asked.device =
         !line.given("device") && devices.size() == 1 ? devices.front().second : any_device(line.text("device"));
     const auto choice = choose_templates(line);
-    asked.problem = make_problem(choice.operation(), line.text("sizes"), choice.kernels.front().types.front(),
-                                 line.text("layout").empty() ? "nn" : line.text("layout"), asked.device);
+    const auto& type = line.text("type");
+    asked.problem =
+        make_problem(choice.operation(), line.text("sizes"), type.empty() ? choice.kernels.front().types.front() : type,
+                     line.text("layout").empty() ? "nn" : line.text("layout"), asked.device);
     const auto& problem = asked.problem;
     if (const auto row = store.find(asked.device)) {
         asked.portfolio = store.portfolio({*row, problem.operation, problem.type, problem.layout});
@@ -76,8 +78,9 @@ int explain_ranking(const CommandLine& line) {
     const Store store(line.database(), Store::Access::read);
     const auto [problem, device, portfolio] = read_question(store, line);
     if (portfolio.members.empty()) {
-        throw UsageError(fmt::format("{} holds no portfolio of {} on {}; build one with 'smemtune portfolio'",
-                                     line.database().string(), problem.operation, device.name));
+        throw UsageError(fmt::format("{} holds no portfolio of {} {}{}{} on {}; build one with 'smemtune portfolio'",
+                                     line.database().string(), problem.operation, problem.type,
+                                     problem.layout.empty() ? "" : " ", problem.layout, device.name));
     }
     const auto find_template = [&](const TrialRow& member) {
         const auto record = store.recall_template(member.record.key.kernel_template);

@@ -18,10 +18,10 @@ class ExplainStored : public ::testing::Test {
 protected:
     // Stores a trial of a product of 64x64x64 and returns its number. A time of 0 stands for a rejection.
     std::int64_t know(const Device& device, const std::string& name, const std::string& layout, double us,
-                      bool wins = false) {
+                      bool wins = false, const std::string& type = "f32") {
         Store store(scratch / "t.db");
         const auto& kernel = *std::ranges::find(builtin_templates(), name, &KernelTemplate::name);
-        const auto problem = gemm(64, 64, 64, "f32", layout);
+        const auto problem = gemm(64, 64, 64, type, layout);
         const TrialRecord trial{
             .key = {store.remember(device),
                     store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
@@ -62,6 +62,22 @@ TEST_F(ExplainStored, AWinnerIsThatOfTheLayoutAndTemplateAskedFor) {
         explained({"tiled", "--config", "TILE_WIDTH=8", "--sizes", "64", "--device", "sm_90"}).contains("trial"));
     const auto text = explain({"--sizes", "64"}).out;
     EXPECT_THAT(text, HasSubstr("trial " + std::to_string(tiled) + ", the winner, of t.db, 40"));
+}
+
+TEST_F(ExplainStored, ATypeChoosesTheWinnerTheElementsOfATemplateAndThePortfolio) {
+    const auto tiled = know(hopper, "tiled", "nn", 40, true);
+    const auto narrow = know(hopper, "tensor_warp_tiled", "nn", 5, true, "bf16");
+    EXPECT_EQ(explained({"--sizes", "64"}).at("trial"), narrow) << "of any type, the fastest";
+    EXPECT_EQ(explained({"--sizes", "64", "--type", "f32"}).at("trial"), tiled);
+    EXPECT_EQ(explained({"--sizes", "64", "--type", "bf16"}).at("trial"), narrow);
+    const auto of_template = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"explain", "tensor_warp_tiled", "--device", "sm_90", "--json"});
+        return json::parse(run(scratch, words).out, nullptr, false).at("problem").at("type");
+    };
+    EXPECT_EQ(of_template({}), "f16") << "the first type of its manifest";
+    EXPECT_EQ(of_template({"--type", "tf32"}), "tf32");
+    EXPECT_THAT(explain({"--sizes", "64", "--portfolio", "--type", "bf16", "--layout", "tn", "--device", "sm_90"}).err,
+                HasSubstr("t.db holds no portfolio of gemm bf16 tn on "));
 }
 
 TEST_F(ExplainStored, OfSeveralDevicesOneMustBeNamed) {
