@@ -170,7 +170,8 @@ private:
                 {.sample = sample,
                  .kind = kind_of(request_.templates.front().operation, sample.problem, resources_.device),
                  .best_us = times.best_us(left_out.problem),
-                 .left_out = left_out});
+                 .left_out = left_out,
+                 .searched = is_tuned(sample.problem)});
         }
         progress_.begin_part("verifying");
         const auto begin = Clock::now();

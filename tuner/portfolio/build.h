@@ -35,7 +35,7 @@ struct PortfolioReport {
         std::string kind;    ///< the kind of the problem, from kind_of()
         double best_us = 0;  ///< the shortest time measured at the sample
         LeftOut left_out;
-        bool searched = false;    ///< in check_portfolio(): whether a search tuned this sample
+        bool searched = false;    ///< whether a search tuned this sample; false in refit_portfolios()
         double predicted_us = 0;  ///< in check_portfolio(): the time that the models predict for the served member
     };
     Device device;

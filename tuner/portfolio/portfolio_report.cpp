@@ -83,10 +83,12 @@ std::string to_text(const PortfolioReport& report, std::size_t width) {
         for (const auto& rule : shown) cells.push_back(cell(loss_of(report, rule, kind)));
         table.add(std::move(cells));
     }
-    auto text = fmt::format("{}: {} of {}; {} timed, {} known from earlier runs, {} not right or too large\n",
-                            report.device.name, counted(report.members.size(), "member"),
-                            counted(report.configurations, "configuration"), counted(report.counts.measured, "pair"),
-                            report.counts.recalled, report.counts.rejected);
+    const auto searched = std::ranges::count(report.served, true, &PortfolioReport::Served::searched);
+    auto text = fmt::format(
+        "{}: {} of {}; {}{} timed, {} known from earlier runs, {} not right or too large\n", report.device.name,
+        counted(report.members.size(), "member"), counted(report.configurations, "configuration"),
+        searched > 0 ? fmt::format("{} of {} searched; ", searched, counted(report.served.size(), "size")) : "",
+        counted(report.counts.measured, "pair"), report.counts.recalled, report.counts.rejected);
     if (report.wrong > 0)
         text += fmt::format("{} left out: wrong, or not compiled or not verified\n", counted(report.wrong, "member"));
     if (report.served.empty()) return text;

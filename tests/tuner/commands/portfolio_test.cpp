@@ -33,6 +33,7 @@ TEST(PortfolioCommand, AFetchOfASizeThatNobodyTunedIsPredicted) {
     EXPECT_EQ(first.at("members").at(0).at("configuration").at("WORK"), 1);
     EXPECT_EQ(first.at("members").at(0).at("classes"), (json{"00", "01", "10", "11"}));
     EXPECT_EQ(first.at("samples").size(), 4);
+    for (const auto& sample : first.at("samples")) EXPECT_TRUE(sample.value("searched", false));
     EXPECT_EQ(first.at("ended"), "complete");
 
     const auto again = report_of(run(scratch, built));

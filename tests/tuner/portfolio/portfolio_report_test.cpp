@@ -42,6 +42,12 @@ PortfolioReport example() {
     return report;
 }
 
+TEST(PortfolioReport, TheNumberOfSearchedSizesIsSaid) {
+    auto report = example();
+    report.served[1].searched = report.served[3].searched = true;
+    EXPECT_THAT(to_text(report, 0), HasSubstr("1,234 configurations; 2 of 4 sizes searched; 2,000 pairs timed"));
+}
+
 TEST(PortfolioReport, TheTableHasTheMeanByCountAndTheWorstOfEachKind) {
     EXPECT_EQ(to_text(example(), 0),
               "sm_90: 1 member of 1,234 configurations; 2,000 pairs timed, 31 known from earlier runs, 42 not "
