@@ -1,4 +1,5 @@
-// Calls of NVIDIA's cuBLAS and cublasLt as kernels of matrix products. The libraries are opened at run time.
+// Wraps calls of NVIDIA's cuBLAS and cublasLt, so that they are launched like our own kernels of matrix products. The
+// libraries are opened at run time.
 #pragma once
 
 #include <memory>

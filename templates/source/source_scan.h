@@ -17,8 +17,8 @@ namespace smemtune {
 /// The header that smemtune writes for each candidate.
 constexpr std::string_view generated_header = "configuration.h";
 
-/// Returns the source with spaces in place of comments and of the contents of literals. Line numbers do not change. The
-/// file names in #include lines are kept.
+/// Returns the source with spaces in place of comments and of the contents of literals. Keeps line breaks, the file
+/// names in #include lines, and the literal of `extern "C"`.
 std::string without_comments(const std::string& source);
 
 /// Returns the identifiers in `text`.

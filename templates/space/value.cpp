@@ -11,7 +11,8 @@ namespace smemtune {
 
 namespace {
 
-// The texts that were read, by their numbers. They are kept, because a number cannot be turned back into its text.
+// Maps the number of each text that was read to the text. The texts are kept, because a number cannot be turned back
+// into its text.
 struct KnownTexts {
     std::shared_mutex mutex;
     std::map<std::int64_t, std::string> texts;

@@ -92,7 +92,8 @@ protected:
         }
     };
 
-    /// Every second matrix is packed and aligned. The others may start at any element and have any stride.
+    /// With a probability of one half, the matrix is packed and starts at element 0. Otherwise it starts at one of the
+    /// elements 0 to 16, and each row has up to most_padding elements more than columns.
     Place random_place(int columns) {
         if (random() % 2 == 0) return {0, columns};
         return {random() % 17, columns + static_cast<int>(random() % (most_padding + 1))};

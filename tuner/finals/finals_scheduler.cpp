@@ -173,8 +173,8 @@ void FinalsScheduler::choose_winner() {
     over_ = true;
 }
 
-// Returns the equal finalist with the least shared memory. If several need equally little, returns the one of them with
-// the fewest threads.
+// Among the finalists that are equally fast, returns the one with the least shared memory. If several need equally
+// little, returns the one of them with the fewest threads.
 std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
     const auto smallest = std::ranges::min_element(equals_, {}, [&](std::size_t entrant) {
         const auto& each = entrants_[entrant];

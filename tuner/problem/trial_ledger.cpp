@@ -152,8 +152,9 @@ void TrialLedger::release() {
     stored_.clear();
 }
 
-// Whether this run can use a stored trial as it is. For the objective energy, the energy must be known. A trial that
-// was cut short can be used only if it is certainly slower than the best, because its time is not exact.
+// Whether this run can use a stored trial as it is. A trial that was cut short can be used only if it is certainly
+// slower than the best, because its time is not exact. If the objective is energy, any other measurement can be used
+// only if its energy is known.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
     if (measured == nullptr) return still_counts(record);
