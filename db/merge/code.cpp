@@ -73,7 +73,8 @@ void Merge::portfolios() {
     }
     for (const auto& place : outdated) {
         if (kept.contains(place)) continue;
-        leave_out(name_of(place), "its models are of another version; run 'smemtune portfolio' again");
+        leave_out(name_of(place),
+                  "its models are of another version; run 'smemtune portfolio --refit' on its database first");
     }
     for (auto& [place, portfolio] : kept) {
         const auto& [device, operation, type, layout] = place;

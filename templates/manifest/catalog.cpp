@@ -62,21 +62,32 @@ bool is_system_header(const std::string& name) {
            (folder != name && (folder == "cub" || folder == "thrust" || folder == "nv" || folder == "cccl"));
 }
 
-// What load_templates() knows of a source.
-struct Scan {
-    explicit Scan(const std::string& text)
-        : includes(includes_of(text)),
-          lines(lines_of(text)),
-          template_parameters(smemtune::template_parameters(text)) {}
-    std::vector<Include> includes;
-    std::vector<SourceLine> lines;
-    std::set<std::string> template_parameters;
+// What load_templates() knows of a source. Other callers need only the includes, so the rest is found when it is first
+// needed.
+class Scan {
+public:
+    explicit Scan(const std::string& text) : text_(text), includes_(includes_of(text)) {}
+    [[nodiscard]] const std::vector<Include>& includes() const { return includes_; }
+    const std::vector<SourceLine>& lines() {
+        if (!lines_) lines_ = lines_of(text_);
+        return *lines_;
+    }
+    const std::set<std::string>& template_parameters() {
+        if (!template_parameters_) template_parameters_ = smemtune::template_parameters(text_);
+        return *template_parameters_;
+    }
+
+private:
+    std::string text_;
+    std::vector<Include> includes_;
+    std::optional<std::vector<SourceLine>> lines_;
+    std::optional<std::set<std::string>> template_parameters_;
 };
 
 // Scans each text only once, because many templates share the same headers.
 class Scans {
 public:
-    const Scan& of(const std::string& text) { return of_.try_emplace(text, text).first->second; }
+    Scan& of(const std::string& text) { return of_.try_emplace(text, text).first->second; }
 
 private:
     std::unordered_map<std::string, Scan> of_;
@@ -110,7 +121,7 @@ void collect(const SourceTree& tree, const SourceTree& library, const std::strin
              const std::vector<std::string>& folders, Scans& scans, SourceTree& files) {
     const auto& text = file(tree, library, path, wanted_at);
     if (!files.emplace(path, text).second) return;
-    for (const auto& include : scans.of(text).includes) {
+    for (const auto& include : scans.of(text).includes()) {
         if (include.name == generated_header) continue;
         const auto found = resolved(tree, library, include.name, path, folders);
         const auto at = path + ":" + std::to_string(include.line);
@@ -194,7 +205,7 @@ void check_redefinitions(const SourceTree& files, const std::set<std::string>& n
             macros.insert(option.substr(begin, option.find('=', begin) - begin));
     }
     for (const auto& [path, text] : files) {
-        const auto found = redefinition(scans.of(text).lines, names, macros);
+        const auto found = redefinition(scans.of(text).lines(), names, macros);
         if (!found) continue;
         throw ManifestError(path + ":" + std::to_string(found->line) + ": '" + found->written +
                             "' replaces the value of '" + found->name +
@@ -208,7 +219,7 @@ void check_redefinitions(const SourceTree& files, const std::set<std::string>& n
 void check_spellings(const KernelTemplate& kernel, const SourceTree& files, Scans& scans) {
     std::map<std::string, std::pair<std::string, std::string>> meaning;  // name in #include -> path and FILE:LINE
     for (const auto& [path, text] : files) {
-        for (const auto& include : scans.of(text).includes) {
+        for (const auto& include : scans.of(text).includes()) {
             const auto found = resolved(files, {}, include.name, path, kernel.include_folders);
             if (!found) continue;
             const auto at = path + ":" + std::to_string(include.line);
@@ -244,7 +255,7 @@ void check_include_folders(const KernelTemplate& kernel, const SourceTree& tree,
 SourceNeeds needs_of(const SourceTree& files, Scans& scans) {
     SourceNeeds needs{.configuration = true};
     for (const auto& [path, text] : files) {
-        for (const auto& include : scans.of(text).includes) {
+        for (const auto& include : scans.of(text).includes()) {
             if (include.disabled) continue;
             if (include.name == generated_header) {
                 needs.configuration = false;
@@ -287,9 +298,9 @@ void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
     std::vector<std::span<const SourceLine>> lines;
     std::set<std::string> declared;
     for (const auto& [path, text] : code) {
-        const auto& scan = scans.of(text);
-        lines.emplace_back(scan.lines);
-        declared.insert(scan.template_parameters.begin(), scan.template_parameters.end());
+        auto& scan = scans.of(text);
+        lines.emplace_back(scan.lines());
+        declared.insert(scan.template_parameters().begin(), scan.template_parameters().end());
     }
     for (const auto& [layout, constants] : operation.layouts) {
         for (const auto& [name, value] : constants) names.insert(name);

@@ -122,8 +122,8 @@ struct Operation {
     bool typed = false;
 };
 
-/// The section [model] of a manifest: values for one block. They order candidates, and `explain` prints them. A
-/// manifest may leave out the last six of these members.
+/// The section [model] of a manifest: values for one block, except `l2_loads`. They order candidates or predict times.
+/// `explain` prints the first five. A manifest may leave out the last six.
 struct Model {
     Expression phases;
     Expression loads_per_phase;

@@ -23,8 +23,8 @@ enum class Term : std::uint8_t {
     loads,            ///< time of global loads and stores of the busiest multiprocessor, at the rate of the L2 cache
     memory,           ///< bytes that any kernel must move for this problem
     workspace,        ///< bytes of the workspace
-    dependent_loads,  ///< waves * number of a thread's loads that each wait for the one before * memory latency
-    l2,               ///< time that the L2 cache takes to deliver what all blocks load, to all multiprocessors at once
+    dependent_loads,  ///< waves * memory latency * number of loads of a thread that each wait for the previous load
+    l2,               ///< time of the loads of all blocks together, if every multiprocessor loads at its full rate
 };
 inline constexpr std::size_t term_count = 10;
 inline constexpr std::array<std::string_view, term_count> term_names{

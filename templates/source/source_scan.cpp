@@ -278,7 +278,7 @@ std::optional<Redefinition> redefinition(std::span<const SourceLine> source, con
             if (names.contains(name) && !open.lack(name)) {
                 return Redefinition{name, line.line, "#" + line.directive + " " + name};
             }
-        } else if (names.contains(line.constant) && !open.lack(line.constant)) {
+        } else if (!line.constant.empty() && names.contains(line.constant) && !open.lack(line.constant)) {
             return Redefinition{line.constant, line.line, line.written_constant};
         }
     }

@@ -24,7 +24,8 @@ namespace {
 struct Asked {
     Problem problem;
     Device device;
-    Portfolio portfolio;
+    Portfolio portfolio;       // empty if its time models have terms of another version
+    bool is_outdated = false;  // whether the database has a portfolio with such models
 };
 
 Asked read_question(const Store& store, const CommandLine& line) {
@@ -39,7 +40,10 @@ Asked read_question(const Store& store, const CommandLine& line) {
                      line.text("layout").empty() ? "nn" : line.text("layout"), asked.device);
     const auto& problem = asked.problem;
     if (const auto row = store.find(asked.device)) {
-        asked.portfolio = store.portfolio({*row, problem.operation, problem.type, problem.layout});
+        const PortfolioKey key{*row, problem.operation, problem.type, problem.layout};
+        asked.portfolio = store.portfolio(key);
+        asked.is_outdated =
+            asked.portfolio.members.empty() && !store.portfolio(key, TermsVersions::all).members.empty();
     }
     return asked;
 }
@@ -71,12 +75,20 @@ nlohmann::json to_json(const Predictor::Prediction& prediction, const std::strin
 }  // namespace
 
 bool has_portfolio(const Store& store, const CommandLine& line) {
-    return !read_question(store, line).portfolio.members.empty();
+    const auto asked = read_question(store, line);
+    return !asked.portfolio.members.empty() || asked.is_outdated;
 }
 
 int explain_ranking(const CommandLine& line) {
     const Store store(line.database(), Store::Access::read);
-    const auto [problem, device, portfolio] = read_question(store, line);
+    const auto [problem, device, portfolio, is_outdated] = read_question(store, line);
+    if (is_outdated) {
+        throw UsageError(fmt::format(
+            "the models of {}'s portfolio of {} {}{}{} are of another version of smemtune, so it is not used; "
+            "run 'smemtune portfolio --refit', which needs no device",
+            line.database().string(), problem.operation, problem.type, problem.layout.empty() ? "" : " ",
+            problem.layout));
+    }
     if (portfolio.members.empty()) {
         throw UsageError(fmt::format("{} holds no portfolio of {} {}{}{} on {}; build one with 'smemtune portfolio'",
                                      line.database().string(), problem.operation, problem.type,

@@ -519,7 +519,8 @@ TEST(Merge, WhatIsLeftOutIsNamedWithItsReason) {
         both.left_out,
         (std::vector<std::string>{
             "the winner of gemm f32 nn 512x512x512: a newer trial of it is no verified measurement; tune it again",
-            "the portfolio of scale f32 on sm_90: its models are of another version; run 'smemtune portfolio' again",
+            "the portfolio of scale f32 on sm_90: its models are of another version; run 'smemtune portfolio --refit' "
+            "on its database first",
             "a portfolio's member tiled TILE_WIDTH=16: its machine code gave a wrong result"}));
     ASSERT_EQ(both.content.portfolios.size(), 1U);
     EXPECT_EQ(both.content.portfolios[0].key.layout, "tt");

@@ -23,7 +23,7 @@ BinaryRecord binary_of(std::int64_t kernel_template, const Configuration& config
 PortfolioMember member_of(std::int64_t kernel_template, const Configuration& configuration) {
     return {.kernel_template = kernel_template,
             .configuration = configuration,
-            .model = {.coefficients = {1.0 / 3, 0, 2e-9, 1, 2, 3, 4, 1e5},
+            .model = {.coefficients = {1.0 / 3, 0, 2e-9, 1, 2, 3, 4, 1e5, 5, 6},
                       .error = 0.07,
                       .residuals = {{{4.1589, 5, 2.0794}, -0.03}, {{7, 7, 7}, 0.5}}},
             .registers = 32,
@@ -98,9 +98,9 @@ TEST_F(PortfolioTest, AMemberWithoutTheMachineCodeThatWasVerifiedIsRefusedAndNot
 
 TEST_F(PortfolioTest, ADamagedMemberIsLeftOutAndListed) {
     for (const auto* change :
-         {"configuration = 'TILE_WIDTH=64'", "coefficients = '[1,0,0,0,0,0,0,0,0,[]]'", "error = 0.5", "registers = 1",
-          "static_shared_bytes = 1", "classes = '[\"101\"]'", "verified_by = 'x/y'", "code_hash = 'z'", "sha256 = NULL",
-          "template = (SELECT max(id) FROM templates)"}) {
+         {"configuration = 'TILE_WIDTH=64'", "coefficients = '[1,0,0,0,0,0,0,0,0,0,[]]'", "error = 0.5",
+          "registers = 1", "static_shared_bytes = 1", "classes = '[\"101\"]'", "verified_by = 'x/y'", "code_hash = 'z'",
+          "sha256 = NULL", "template = (SELECT max(id) FROM templates)"}) {
         store.remember(TemplateRecord{"other", "gemm", "hash of other", {}});
         set({16, 32});
         const auto where = " WHERE id = (SELECT min(id) FROM portfolio)";

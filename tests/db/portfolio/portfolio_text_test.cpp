@@ -13,16 +13,17 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 PortfolioRow shipped_member(std::int64_t width) {
-    return {
-        .member = {.configuration = {{{"TILE_WIDTH", width}, {"PAD", 1}}},
-                   .model = {.coefficients = {2.5, 0, 1, 0.000123456, 0, 0, 1e9, 0}, .error = 0.07, .residuals = {}},
-                   .registers = 40,
-                   .static_shared_bytes = 1024,
-                   .classes = {"000", "111"},
-                   .verified_by = "operation/testbed",
-                   .code_hash = "hash of code " + std::to_string(width)},
-        .kernel_template = "tiled",
-        .template_hash = "hash of tiled"};
+    return {.member = {.configuration = {{{"TILE_WIDTH", width}, {"PAD", 1}}},
+                       .model = {.coefficients = {2.5, 0, 1, 0.000123456, 0, 0, 1e9, 0, 3, 0.25},
+                                 .error = 0.07,
+                                 .residuals = {}},
+                       .registers = 40,
+                       .static_shared_bytes = 1024,
+                       .classes = {"000", "111"},
+                       .verified_by = "operation/testbed",
+                       .code_hash = "hash of code " + std::to_string(width)},
+            .kernel_template = "tiled",
+            .template_hash = "hash of tiled"};
 }
 
 Residual residual_at(std::int64_t m, std::int64_t n, double log_ratio) {

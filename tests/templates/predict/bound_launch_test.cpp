@@ -242,8 +242,8 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
     EXPECT_EQ(term(without.terms(gemm(8, 8, 8)).value(), Term::dependent_loads), 0) << "a manifest need not name it";
 }
 
-// The kernel copies operands whose rows are misaligned, in pieces of at most 512 elements, before the products. One
-// warp copies one piece after another. Both terms of this copy are those of one block; 4 warps load and 4 multiply.
+// Before the products, the kernel copies operands whose rows are misaligned, in pieces of at most 512 elements. All 8
+// warps of a block copy pieces. Both terms of this copy are for one block.
 TEST(BoundLaunch, CopiesOfMisalignedOperandsTakeTimeByTheirPiecesAndTheirElements) {
     const auto kernel = built_in("wgmma_tiled");
     auto device = model_device("sm_90");
@@ -271,7 +271,8 @@ TEST(BoundLaunch, CopiesOfMisalignedOperandsTakeTimeByTheirPiecesAndTheirElement
         << "C is stored element by element, and B is loaded and stored";
 }
 
-// Blocks of a cluster share loads. Rows that do not start at multiples of 128 bytes count as 64 more rows of the tile.
+// Blocks of a cluster share loads. If the rows of an operand do not start at multiples of 128 bytes, its tile counts as
+// 64 rows larger.
 TEST(BoundLaunch, TheL2CacheDeliversTheTilesOfAllBlocks) {
     const auto kernel = built_in("wgmma_tiled");
     auto device = model_device("sm_90");

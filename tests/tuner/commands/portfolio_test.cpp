@@ -185,6 +185,10 @@ TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
         database.exec("UPDATE portfolio SET sha256 = " + portfolio_sha256_in_sql());
     }
     EXPECT_NE(report_of(run(scratch, fetch)).at("match"), "predicted");
+    EXPECT_THAT(run(scratch, {"explain", "--templates", fixture("work"), "--sizes", "31x33", "--device", "host",
+                              "--portfolio", "--db", "t.db"})
+                    .err,
+                HasSubstr("run 'smemtune portfolio --refit', which needs no device"));
     const std::vector<std::string> refit{"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"};
     auto json_refit = refit;
     json_refit.emplace_back("--json");
@@ -238,8 +242,8 @@ TEST(PortfolioCommand, TakesTheSizesOfAFile) {
     EXPECT_EQ(report.at("samples").at(0).at("count"), 3);
 }
 
-// The extents of the sampled sizes are multiples of the tile's, and the kernel is right there. It is wrong at some
-// other sizes of the same class.
+// The extents of the sampled sizes are multiples of the extents of the tile, and the kernel is right at these sizes. It
+// is wrong at some other sizes of the same class.
 TEST(PortfolioCommand, AKernelThatIsWrongAtTheEdgesOfTilesIsNoMember) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";
