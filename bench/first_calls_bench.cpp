@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
             kernel.launch(nullptr, products[call % sets].arguments());
         }
         backend.synchronize();
-        kernel.launch(nullptr, products.front().arguments());  // the times are known: this call chooses the kernel
+        kernel.launch(nullptr, products.front().arguments());  // all times are known, so this call chooses the kernel
         const auto before = device_us(backend, first, products);
         const auto after = device_us(RuntimeInspector::backend(measuring), kernel, products);
         fmt::print(

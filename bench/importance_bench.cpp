@@ -1,7 +1,7 @@
 // Measures whether `smemtune db importance` ranks parameters as an exact analysis of variance does. Each LANDSCAPE must
 // be complete: a cache of Kernel Tuner, or a database of exhaustive searches with one template and size. From each
-// landscape, the benchmark takes samples of several sizes, both at random and as the default search tries them. Then it
-// compares the ranks of the main effects. See bench/record.sh.
+// landscape, the benchmark takes samples of several sizes: configurations drawn at random, and the configurations that
+// the default search tries first. Then it compares the ranks of the main effects. See bench/record.sh.
 //
 //     importance_bench LANDSCAPE...
 #include <fmt/format.h>
@@ -118,7 +118,8 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
     return xy / std::sqrt(xx * yy);
 }
 
-// Returns Kendall's tau-a. This variant does not correct for ties: no two of the exact shares are equal.
+// Returns Kendall's tau-a. This variant does not correct for ties. No correction is needed, because no two of the exact
+// shares are equal.
 double kendall(const std::vector<double>& a, const std::vector<double>& b) {
     double agreement = 0;
     double pairs = 0;

@@ -54,7 +54,8 @@ struct Way {
     std::vector<double> times{};
 };
 
-// Measures all ways to launch in rounds, after two rounds of warm-up. Each round begins with a different way.
+// Measures all ways to launch a kernel, or to compute a product, in rounds, after two rounds of warm-up. Each round
+// begins with a different way.
 void measure(std::vector<Way>& ways, int rounds, const std::function<double(Way&)>& once) {
     for (int round = -2; round < rounds; ++round) {
         for (std::size_t i = 0; i < ways.size(); ++i) {

@@ -201,8 +201,8 @@ std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem)
 void Store::State::read_unchanged() {
     // With the cache, a lookup takes about 6 us less. Filling the cache takes about 2 us for each problem. The cache is
     // filled only if there are at most two problems for each earlier lookup. Filling it then takes at most 4 us for
-    // each earlier lookup. With the cache, each of these lookups would have taken 6 us less. So little is lost even if
-    // the file changes right afterwards.
+    // each earlier lookup. With the cache, each of these lookups would have taken 6 us less. Therefore little time is
+    // lost, even if the file changes right afterwards.
     constexpr std::int64_t problems_per_lookup = 2;
     constexpr std::int64_t first_lookups = 4;
     constexpr std::int64_t most_problems = 4096;

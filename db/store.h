@@ -131,7 +131,8 @@ public:
         bool is_last = false;        ///< whether no stored problem is farther away
     };
     /// Skips the nearest `skipped` problems and returns the rows of the next `count` problems. Returns fewer rows if a
-    /// problem has no matching trial. The time does not depend on the number of stored problems.
+    /// problem has no matching trial. The time does not depend on the number of stored problems. Exception: for a file
+    /// whose schema is older than `hashed_schema`, reads and returns the rows of all problems.
     [[nodiscard]] Nearest nearest(std::int64_t device, const Problem& problem, std::int64_t skipped, std::int64_t count,
                                   const std::string& kernel_template = {},
                                   const std::vector<std::string>& hashes = {}) const;

@@ -44,7 +44,7 @@ struct Store::State {
         FilesState files{};
         std::filesystem::path log;  // the path of the file's write-ahead log; empty if the file is known to have none
         std::int64_t lookups = 0;   // calls of known() in this state of the files
-        bool is_complete = false;   // whether read_unchanged() has read what follows
+        bool is_complete = false;   // whether read_unchanged() has filled in the members below
         std::int64_t data_version = 0;
         std::chrono::steady_clock::time_point asked{};  // when SQLite last said that nothing has changed
         std::map<Problem, std::int64_t> problems{};

@@ -114,8 +114,9 @@ public:
     /// Makes this device current for the calling thread. The thread's launches on the default stream then run on this
     /// device.
     virtual void make_current() {}
-    /// Loads machine code. `dynamic_shared_bytes` is the most dynamic shared memory that a later launch uses. load()
-    /// and allocate() also work while a thread captures a stream, in every capture mode. Throws LaunchError.
+    /// Loads machine code. `dynamic_shared_bytes` is the largest amount of dynamic shared memory that a later launch
+    /// uses. load() and allocate() also work while a thread captures a stream, in every capture mode. Throws
+    /// LaunchError.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// Allocates `bytes` bytes. On a GPU the memory is aligned to at least 256 bytes. On the host device it is aligned

@@ -8,7 +8,7 @@ namespace smemtune {
 
 namespace {
 
-// The purpose of a program that a template brings along.
+// The purpose of a program that belongs to a template.
 enum class Role { kernel, reference, verify_kernel, verify_host, prepare };
 
 // The name of a program with this role in messages, such as "the kernel".
@@ -23,8 +23,8 @@ std::string text_of(Role role) {
     return "what prepares inputs";
 }
 
-// The parameters that a launch passes. Has the code of each parameter's type (see code_of) and the type's name for
-// messages.
+// The parameters that a launch passes. For each parameter, an object has the code of the type (see code_of) and a text
+// for messages.
 class Signature {
 public:
     Signature(const KernelTemplate& kernel, const Problem& problem, Role role)

@@ -43,9 +43,11 @@ struct Choice {
     std::string kernel_template;
     std::string configuration;  ///< such as `TILE_WIDTH=32`
     Match match = Match::untuned;
-    std::string tuned_for;   ///< the problem that the configuration was tuned for; empty when predicted or untuned
-    double expected_us = 0;  ///< measured on `device` for `tuned_for`, or predicted for the problem; 0 when untuned
-    std::string device;      ///< the device of the tuning; the Runtime's own device when untuned
+    std::string tuned_for;  ///< the problem that the configuration was tuned for; empty when predicted or untuned
+    /// The time that was measured for `tuned_for` on `device`, that was predicted for the problem, or that was measured
+    /// in first launches of the problem. 0 when untuned.
+    double expected_us = 0;
+    std::string device;  ///< the device of the tuning; the Runtime's own device when untuned
     /// If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
     /// expected_us * (1 + uncertainty). Otherwise 0.
     double uncertainty = 0;

@@ -53,18 +53,18 @@ public:
     /// The arguments must outlive this object and its candidates. `store` may be null. If `kernel_template` is not
     /// empty, all candidates are of this template.
     ///
-    /// Versions: if `templates` has the winner's template, and this is `kernel_template` or is named in `own`, the
-    /// winner is used only if its version has the same code (KernelTemplate::is_same_code()). All other winners are
+    /// Versions: if `templates` has the winner's template, and this template is `kernel_template` or is named in `own`,
+    /// the winner is used only if its version has the same code (KernelTemplate::is_same_code()). All other winners are
     /// used in any version, until the problem is tuned again.
     ///
     /// Operations: if a template named in `own` defines the operation, a winner is used only if it was verified as this
     /// operation. A default, or a winner whose operation was not recorded, is used only if its template defines the
     /// same operation.
     ///
-    /// Arguments: a template is used only if it takes the arguments that the caller expects. The caller expects the
-    /// arguments of `kernel_template`, else those of the first template of the operation that `own` names, else those
-    /// of the first template of the operation in `templates`. If `templates` has no template of the operation, any
-    /// stored template that fits the problem is used.
+    /// Arguments: a template is used only if it takes the arguments that the caller expects: those of
+    /// `kernel_template`; else those of the first template that is named in `own` and computes the operation; else
+    /// those of the first template in `templates` that computes the operation. If `templates` has no template of the
+    /// operation, any stored template that fits the problem is used.
     ///
     /// Objects that share `predictors` read the store's portfolios once. They may differ only in the problem and in
     /// `kernel_template`.
@@ -153,7 +153,8 @@ private:
 std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
                                      const Device& device);
 
-/// Whether difference_of_signatures() is empty for every problem of this layout, because all texts are equal.
+/// Whether the extents, the layout constants, the arguments and the texts of their shapes are equal. If they are,
+/// difference_of_signatures() is empty for every problem of this layout.
 bool is_same_signature(const Operation& operation, const Operation& expected, const std::string& layout);
 
 /// Euclidean distance between the logarithms of the extents: 2048 is as far from 1024 as 512 is. Infinite if

@@ -14,7 +14,7 @@ struct smemtune_runtime {
 struct smemtune_kernel {
     smemtune::Kernel kernel;
     std::vector<smemtune::KernelArgument> arguments;
-    std::vector<const smemtune::NumberType*> types;  ///< for each argument, its number type or that of its elements
+    std::vector<const smemtune::NumberType*> types;  ///< number type of each argument, or of the elements it points to
 };
 
 namespace smemtune {

@@ -1,4 +1,4 @@
-// The C interface that opens and closes a runtime and fetches kernels ahead (smemtune_warm_up).
+// The part of the C interface that opens and closes a runtime and fetches kernels in advance (smemtune_warm_up).
 #include "runtime/c/handles.h"
 #include "runtime/c/structs.h"
 

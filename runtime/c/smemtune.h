@@ -178,7 +178,7 @@ void smemtune_release(smemtune_kernel* kernel);
 typedef enum smemtune_match {
     SMEMTUNE_MATCH_EXACT = 0,        // tuned for this problem on this kind of device
     SMEMTUNE_MATCH_PREDICTED = 1,    // the member of a portfolio that is predicted to be the fastest for this problem
-    SMEMTUNE_MATCH_NEAREST = 2,      // the nearest problem's winner; or this one's, if another replaced its code
+    SMEMTUNE_MATCH_NEAREST = 2,      // the nearest problem's winner; or this problem's, if its code was replaced
     SMEMTUNE_MATCH_TRANSFERRED = 3,  // tuned on the most similar other device
     SMEMTUNE_MATCH_UNTUNED = 4       // a template's default configuration
 } smemtune_match;
@@ -193,7 +193,9 @@ typedef struct smemtune_choice {
     const char* device;         // the device of the tuning; the runtime's own device when untuned
     const char* why;            // why a portfolio's member, or a kernel timed in first launches, was chosen; else ""
     smemtune_match match;
-    double expected_us;  // time measured for `tuned_for` on `device`, or predicted for this problem; 0 when untuned
+    // The time that was measured for `tuned_for` on `device`, that was predicted for this problem, or that was measured
+    // in first launches of this problem. 0 when untuned.
+    double expected_us;
     // If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
     // expected_us * (1 + uncertainty). Otherwise 0.
     double uncertainty;

@@ -10,7 +10,7 @@
 namespace smemtune {
 
 inline void require_struct_size(std::size_t size, std::size_t smallest, const char* name) {
-    constexpr std::size_t largest = 4096;  // a larger struct_size was never initialised
+    constexpr std::size_t largest = 4096;  // a larger struct_size is probably uninitialised
     if (size < smallest || size > largest) {
         throw CallError(SMEMTUNE_INVALID_STRUCT, std::string(name) + ".struct_size=" + std::to_string(size) +
                                                      " is wrong; set it to sizeof(" + name + ")");

@@ -27,8 +27,9 @@ struct GemmArguments {
 /// The operation gemm (single) or batched_gemm (batched). The arguments of gemm have neither a batch nor batch strides.
 enum class GemmKind { single, batched };
 GemmKind gemm_kind(const Problem& problem);
-/// Returns nullopt unless the operation has the name and the arguments of gemm or batched_gemm. A user's own operation
-/// with one of these names may take other arguments.
+/// Returns nullopt unless the operation has the name and the arguments of gemm or batched_gemm, declares no types of
+/// arguments, and has TRANSPOSE_A and TRANSPOSE_B in every layout. A user's own operation with one of these names may
+/// differ.
 std::optional<GemmKind> gemm_kind(const Operation& operation);
 
 /// Sizes of the stored matrices of a product, in elements.
@@ -61,7 +62,7 @@ struct ColumnMajorGemm {
         std::int64_t rows = 0, columns = 0, stride = 0, batch_stride = 0;  ///< of the column-major matrix
     };
     int batch = 1;
-    int m = 0, n = 0, k = 0;  ///< extents of the transposed product: m is the N of the row-major product, n its M
+    int m = 0, n = 0, k = 0;  ///< extents of the transposed product: m is the N of the row-major product, n is its M
     Matrix first, second;
     void* result = nullptr;
     std::int64_t result_stride = 0, result_batch_stride = 0;

@@ -113,9 +113,9 @@ private:
     bool changed_ = false;
 };
 
-// While an object exists, the thread that made it may load and allocate during stream captures: during its own captures
-// and, in global capture mode, during those of any thread (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API,
-// "Stream Management").
+// While an object exists, the thread that made it may load code and allocate memory during stream captures: during its
+// own captures and, in global capture mode, during the captures of any thread (cudaThreadExchangeStreamCaptureMode,
+// CUDA Runtime API, "Stream Management").
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }
@@ -130,8 +130,8 @@ private:
 // Waits for running launches before memory is freed or code is unloaded, because CUDA does not document that freeing
 // and unloading wait. Returns false if a stream is captured: the caller must not free or unload then, because
 // synchronising the device would invalidate the capture. A query of the default stream detects a capture without
-// invalidating it, unless the captured stream was made with cudaStreamNonBlocking. After a device fault the function
-// returns true: nothing runs any more.
+// invalidating it. The query does not detect the capture of a stream that was made with cudaStreamNonBlocking. After a
+// device fault the function returns true: nothing runs any more.
 bool wait_before_release(int ordinal) noexcept {
     int before = 0;
     if (cudaGetDevice(&before) != cudaSuccess) return true;

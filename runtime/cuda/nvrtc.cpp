@@ -275,7 +275,7 @@ std::vector<std::string> NvrtcCompiler::options_of(const Program& program) const
 
 namespace {
 
-// Returns the names of the sections with machine code: each kernel has a section `.text.NAME`.
+// Returns NAME for each section `.text.NAME`. Each kernel has its machine code in a section of this kind.
 std::set<std::string> code_sections(std::string_view cubin) {
     constexpr std::string_view prefix = ".text.";
     std::set<std::string> names;

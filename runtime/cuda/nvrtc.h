@@ -33,8 +33,8 @@ std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::stri
 /// False if the cubin has several kernels or functions.
 bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin);
 
-/// The warning of ptxas that it makes wgmma instructions wait for one another, or that it ignores a setmaxnreg (C7508
-/// to C7519). Such code can be several times slower. Empty if ptxas gave no such warning.
+/// Returns ptxas's warning (C7508 to C7519) that it serializes wgmma instructions or ignores a setmaxnreg instruction.
+/// Such code can be several times slower. Empty if ptxas gave no such warning.
 std::string ptxas_complaint(const std::string& log);
 
 /// Parses the registers, spills and static shared memory of kernel `entry` from the output of ptxas -v.

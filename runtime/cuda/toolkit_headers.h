@@ -12,8 +12,9 @@ namespace smemtune {
 /// with; /usr/local/cuda. Empty if none has the headers.
 std::vector<std::string> toolkit_include_folders(const std::vector<std::string>& toolkits, const std::string& library);
 
-/// Texts by header name, for headers that NVRTC cannot find or compile. They have what device code needs of C library
-/// headers, such as `stdint.h` and `math.h`, and of `cub/cub.cuh`: CUB's algorithms for blocks and warps.
+/// Texts by header name, for headers that NVRTC cannot find or compile. The texts for C library headers, such as
+/// `stdint.h` and `math.h`, have what device code needs from them. The text for `cub/cub.cuh` includes the algorithms
+/// of CUB for blocks and warps.
 const std::map<std::string, std::string>& stand_in_headers();
 
 }  // namespace smemtune

@@ -28,9 +28,9 @@ std::string user_name(uid_t user) {
     return found == nullptr ? std::to_string(user) : found->pw_name;
 }
 
-// Whether the file's group is the private group that distributions create for each user: it has the owner's name and no
-// other member. False for a file with an access control list, because the mode bits for the group then belong to the
-// whole list.
+// Whether the file's group is the private group that distributions create for each user: it is the owner's primary
+// group, has the owner's name and lists no members. False for a file with an access control list, because the mode bits
+// for the group then belong to the whole list.
 bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
     if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
     std::array<char, 4096> user_buffer{};

@@ -48,8 +48,8 @@ struct BlockRunner::Stacks {
         return {context.sp, context.size, context};
     }
 
-    // Clears the marks that AddressSanitizer left on the stacks of abandoned fibers. They would cause false reports
-    // from the next fibers on these stacks. Does nothing in builds without AddressSanitizer.
+    // Clears the marks that AddressSanitizer left on the stacks of abandoned fibers. Otherwise, the marks would cause
+    // false reports about the next fibers on these stacks. Does nothing in builds without AddressSanitizer.
     void forget() const { ASAN_UNPOISON_MEMORY_REGION(base, most_threads * stack_distance); }
 
     char* base;

@@ -1,4 +1,5 @@
-// Tensor maps describe a matrix to Hopper's copy engine (CUDA Driver API, "Tensor Map Object Management").
+// Tensor maps describe a matrix to Hopper's copy engine, the Tensor Memory Accelerator (CUDA Driver API, "Tensor Map
+// Object Management").
 #pragma once
 
 #include <array>

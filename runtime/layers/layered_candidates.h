@@ -12,9 +12,9 @@
 
 namespace smemtune {
 
-/// The candidates of all layers, sorted by enum Standing, the best first. Among candidates of equal Standing, that of
-/// the earlier layer comes first. If a layer has the winner of this very problem, the layers after it are not opened.
-/// The templates' defaults come last.
+/// The candidates of all layers, sorted by enum Standing, the best first. Among candidates of equal Standing, the
+/// candidate of the earlier layer comes first. If the next candidate of a layer is the winner of this very problem,
+/// next() does not open the layers after it. The templates' defaults come last.
 class LayeredCandidates {
 public:
     /// Makes the candidates of one database. If `store` is null, the candidates are the templates' defaults.

@@ -23,7 +23,7 @@ TrialRow row_of(const PortfolioRow& stored) {
 }
 
 // A template, and the identity of the operation that the template describes now. `kernel` is null if the template
-// cannot compute the problems. `same_signature_as` is that of Predictor::Member.
+// cannot compute the problems. `same_signature_as` is the value for Predictor::Member::same_signature_as.
 struct FoundTemplate {
     std::shared_ptr<const KernelTemplate> kernel;
     std::string identity;

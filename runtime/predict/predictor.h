@@ -31,7 +31,7 @@ public:
         TimeModel model;
         std::vector<std::string> classes;  ///< classes of problems for which the member was verified
         BoundLaunch bound;                 ///< uses Predictor::line_, which all members share
-        /// The constructor's `expected` if the template has its signature (is_same_signature()); else null.
+        /// The constructor's `expected` if the template has the same signature (is_same_signature()); else null.
         const KernelTemplate* same_signature_as = nullptr;
     };
     struct Prediction {
@@ -67,15 +67,15 @@ public:
     /// values for the problem to `scratch.values`. BoundLaunch::launch_at() takes these values for the members of the
     /// predictions.
     void predict(const Problem& problem, Scratch& scratch) const;
-    /// Swaps the first prediction, in the order of ranking(), to the front. There must be at least one. If a caller
-    /// needs only the first few predictions, this is faster than a ranking.
+    /// Swaps the prediction that comes first in the order of ranking() to the front. `predictions` must not be empty.
+    /// If a caller needs only the first few predictions, this is faster than a ranking.
     static void put_first(std::span<Prediction> predictions);
     [[nodiscard]] const std::vector<std::string>& damages() const { return damages_; }
 
 private:
     std::int64_t element_bytes_ = 1;  // not used if there are no members
     std::vector<std::string> extents_;
-    std::shared_ptr<StraightLine> line_;  // the rules of all members; a common subexpression is computed once
+    std::shared_ptr<StraightLine> line_;  // the rules and terms of all members; a common subexpression is computed once
     std::vector<Member> members_;
     // The members that were verified for a class of problems, and the parts of `line_` that compute their rules and,
     // after that, their terms.

@@ -53,7 +53,7 @@ private:
     struct alignas(64) Counter {  // each counter has a cache line of its own
         std::atomic<std::int64_t> references = 0;
     };
-    // Needs no atomic addition, because only one thread, that of the cell, writes the counter.
+    // Needs no atomic addition, because only the thread that has the cell writes the counter.
     static void step(Counter& counter, int more) {
         counter.references.store(counter.references.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     }

@@ -12,11 +12,11 @@
 
 namespace smemtune {
 
-/// Each reader increments the cell of its thread while it reads. A writer publishes the replacement and then polls
-/// until it has seen every cell at 0 once. Why that suffices: a reader first increments its cell and then loads the
-/// published data. A writer first publishes and then loads the cells. An AsymmetricFence separates the two steps on
-/// both sides. So if a writer sees a cell at 0, the cell's readers have ended, or they begin later and read the
-/// replacement.
+/// Each reader increments the cell of its thread before it reads, and decrements it afterwards. A writer publishes the
+/// replacement and then polls until it has seen every cell at 0 once. Why that suffices: a reader first increments its
+/// cell and then loads the published data. A writer first publishes and then loads the cells. An AsymmetricFence
+/// separates the two steps on both sides. So if a writer sees a cell at 0, the cell's readers have ended, or they begin
+/// later and read the replacement.
 class ReaderCount {
 public:
     static constexpr std::size_t cells = ThreadCell::all_cells;

@@ -44,7 +44,7 @@ struct ArgumentType {
 /// Returns all number types. The index of a type is NumberType::code.
 std::span<const NumberType> number_types();
 
-/// The largest struct in bytes.
+/// The largest size of a struct in bytes.
 constexpr std::int64_t largest_struct = 4096;
 
 /// Returns the type with a name such as "f32", "u8x4" or "bytes:24". For an unknown name, throws std::invalid_argument
@@ -55,7 +55,7 @@ ArgumentType argument_type(std::string_view name);
 void store_number(const NumberType& type, double value, std::span<std::byte> to);
 /// Reads a number of type `type` and rounds it to a double. `from` has `type.bytes` bytes.
 double load_number(const NumberType& type, std::span<const std::byte> from);
-/// Returns a number of type `type` as text, with so many digits that the text gives the same number when it is read.
+/// Returns a number of type `type` as text, with enough digits to get the same number again when the text is read.
 /// `from` has `type.bytes` bytes.
 std::string number_text(const NumberType& type, std::span<const std::byte> from);
 

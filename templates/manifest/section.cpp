@@ -61,7 +61,7 @@ bool breaks_an_assertion(std::string_view text) {
 }
 
 // Returns the number of the line that violates an assertion of toml++, which gives no position itself. The parser reads
-// forwards. Therefore a text of only the first n lines violates the assertion if and only if these include this line.
+// forwards. Therefore the first n lines alone violate the assertion if and only if they include this line.
 std::size_t line_of_assertion(std::string_view text) {
     std::vector<std::size_t> ends;
     for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ends.push_back(at + 1);

@@ -44,7 +44,7 @@ bool is_int(std::int64_t value);
 /// A table of a manifest. Its functions throw ManifestError. `example` is a sample value in TOML, for the message.
 class Section {
 public:
-    /// `path` and `table` must outlive the section. Messages name the section by its `title`, such as "[launch]".
+    /// `path` and `table` must outlive the section. Error messages call the section `title`, such as "[launch]".
     Section(const std::string& path, std::string title, const toml::table& table)
         : path_(path), title_(std::move(title)), table_(table) {}
 
@@ -91,8 +91,8 @@ public:
     [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
     [[nodiscard]] Expression checked(const std::string& key, const std::string& text, const Names& known) const;
 
-    /// Returns the tables of `[[key]]`; none if the key is absent. Messages name each table `title`. Fails if there are
-    /// more than `most_entries` tables.
+    /// Returns the tables of `[[key]]`; none if the key is absent. Error messages call each table `title`. Fails if
+    /// there are more than `most_entries` tables.
     [[nodiscard]] std::vector<Section> sections(const std::string& key, const std::string& title) const;
     /// Returns the table of `[key]`; nothing if the key is absent.
     [[nodiscard]] std::optional<Section> section(const std::string& key) const;

@@ -115,7 +115,7 @@ std::array<std::int64_t, 3> BoundLaunch::grid_at(const Scratch& values) const {
     return {values[grid_[0]].number, values[grid_[1]].number, values[grid_[2]].number};
 }
 
-// Returns everything except the run-time arguments.
+// Returns the launch without its run-time arguments and tensor maps.
 Launch BoundLaunch::limits(const Scratch& values) const {
     auto launch = block_of([&](Slot slot) { return values[slot].number; });
     launch.grid = grid_at(values);

@@ -55,7 +55,7 @@ void Correction::find(std::uint32_t alignment, std::span<const double> place, st
     if (found == groups_.end()) return;
     const auto& [problems, places] = found->second;
     if (place.size() != places.size()) return;
-    near.resize(problems.size());  // `weight` is first the square of the distance
+    near.resize(problems.size());  // at first, `weight` is the square of the distance
     for (std::size_t i = 0; i < places.size(); ++i) {
         for (std::size_t j = 0; j < near.size(); ++j) {
             const auto difference = places[i][j] - place[i];

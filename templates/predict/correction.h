@@ -63,8 +63,7 @@ private:
     std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]
 };
 
-/// Returns the extents whose natural logarithms are `place`. Portfolios with terms of version 3 have logarithms with
-/// four decimals, which give exact extents only up to 5,000.
+/// Returns the extents whose natural logarithms are `place`.
 std::vector<std::int64_t> extents_at(std::span<const double> place);
 
 /// Writes the natural logarithms of the problem's extents into `place`.

@@ -37,7 +37,7 @@ struct SourceLine {
     std::string directive;  ///< such as "ifndef"; empty for a line of code
     std::string rest;       ///< what follows the directive; the whole line of code
     std::size_t line = 0;
-    std::string constant;          ///< the name of a constant that the line defines at file scope; often empty
+    std::string constant;          ///< name of the constant that the line defines at file scope; empty if none
     std::string written_constant;  ///< such as "constexpr int TILE"
 };
 /// Returns all lines that are not blank.

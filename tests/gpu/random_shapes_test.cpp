@@ -143,7 +143,7 @@ private:
 };
 
 // Launches the kernel at places and with scalars drawn at random. Compares some elements of C with exact sums. Compares
-// the elements before C, between its rows and shortly after it with what was there before.
+// the elements before C, between its rows and shortly after it with their values before the launch.
 void RandomShapes::compute(const Problem& problem, const std::shared_ptr<const LoadedKernel>& loaded,
                            const Launch& launch) {
     const auto extent = [&](std::size_t at) { return static_cast<int>(problem.extents[at].second); };

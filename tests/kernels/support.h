@@ -78,7 +78,8 @@ inline std::vector<Laid> builtins_in_every_layout() {
 
 /// Whether a sample runs this configuration at this size. The first configuration runs at every size. Each other
 /// configuration runs at every second size. The layout decides whether these are the odd or the even sizes, so that the
-/// layouts of a template together cover every configuration at every size.
+/// layouts of a template together cover every configuration at every size. Always true if the environment variable
+/// SMEMTUNE_ALL_CONFIGURATIONS is set.
 inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t size) {
     if (configuration == 0 || std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr) return true;
     const auto transposed = static_cast<std::size_t>(std::ranges::count(laid.layout, 't'));

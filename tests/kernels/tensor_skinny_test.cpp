@@ -99,7 +99,7 @@ TEST_P(TensorSkinny, AccessesNothingOutsideItsOperandsAndSharedMemory) {
     const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
     for (const auto& each : {problem(1, 1, 1), problem(40, 16, 72), problem(33, 13, 301), problem(36, 18, 258)}) {
         for (const auto& check : kernel.operation.checks) {
-            if (!check.extents.empty()) continue;  // skips checks with K = 0, which would read less
+            if (!check.extents.empty()) continue;  // skips checks with K = 0, in which the kernel reads less
             SCOPED_TRACE(to_text(each));
             ExactOperands operands(*backend, kernel.operation, each, check);
             operands.expect(*reference);

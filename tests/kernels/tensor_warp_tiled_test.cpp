@@ -77,7 +77,7 @@ TEST_P(TensorWarpTiled, AccessesNothingOutsideItsOperandsAndSharedMemory) {
     const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
     for (const auto& each : {problem(1, 1, 1), problem(40, 48, 72), problem(33, 31, 47)}) {
         for (const auto& check : kernel.operation.checks) {
-            if (!check.extents.empty()) continue;  // skips checks with K = 0, which would read less
+            if (!check.extents.empty()) continue;  // skips checks with K = 0, in which the kernel reads less
             SCOPED_TRACE(to_text(each));
             ExactOperands operands(*backend, kernel.operation, each, check);
             operands.expect(*reference);

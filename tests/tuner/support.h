@@ -211,7 +211,8 @@ inline std::int64_t trials_in(const std::string& path) {
     }
 }
 
-/// Returns problem, template and configuration of each winner as one text, sorted.
+/// Returns a sorted list with one text for each problem: the problem, and the template and configuration of its winner.
+/// If a problem has no winner, the text names its fastest trial and ends with "(not decided)".
 inline std::vector<std::string> winners_in(const std::string& path) {
     std::vector<std::string> winners;
     for (const auto& row : Store(path, Store::Access::read).rows({.best_only = true})) {

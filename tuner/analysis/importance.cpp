@@ -187,6 +187,7 @@ private:
     }
 
     // Predicts the times of valid configurations. Skips configurations with a parameter value that was never measured.
+    // If `valid_` is null or no configuration is left, predicts the times of the measured configurations instead.
     [[nodiscard]] Points predicted_points(const RandomForest& forest, const Points& known) const {
         Points points{.table = {.columns = varied_.size()}};
         if (valid_ == nullptr) {

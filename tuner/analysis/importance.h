@@ -26,8 +26,8 @@ struct OutcomeTable {
     /// Their times are medians of fewer samples. They are used like all other times.
     std::size_t cut_short = 0;
 
-    /// Adds the outcome of a configuration. Throws std::invalid_argument if the configuration has other parameters than
-    /// those added before.
+    /// Adds the outcome of a configuration. Throws std::invalid_argument if the configuration's parameters are not the
+    /// same as those of the configurations that were added before.
     void add(const Configuration& configuration, const Outcome& outcome);
 };
 

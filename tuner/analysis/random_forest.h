@@ -20,7 +20,7 @@ struct LevelTable {
 
 /// Regression trees on bootstrap samples (Breiman, Random Forests, 2001). Each node draws five sixths of the columns at
 /// random (as in Hutter et al., An Efficient Approach for Assessing Hyperparameter Importance, 2014). It then splits by
-/// the one of these columns that lowers the sum of squared errors most. The same examples give the same forest.
+/// the drawn column that lowers the sum of squared errors most. The same examples give the same forest.
 class RandomForest {
 public:
     /// Precondition: `examples` has at least one row, and `values` has one element for each row.

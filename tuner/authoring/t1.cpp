@@ -211,8 +211,8 @@ private:
         if (!has_output) refuse("no argument's 'AccessType' is WriteOnly or ReadWrite, so there is no result");
     }
 
-    // Sorts the arguments of the file into the kernel's order, by their names. If the names are not those of the
-    // kernel's arguments, keeps the file's order, which is then taken to be the kernel's.
+    // Sorts the arguments of the file into the kernel's order, by their names. If the names differ from those of the
+    // kernel's arguments, keeps the file's order and assumes that it is the kernel's order.
     json in_order(const json& listed, const std::vector<DeclaredArgument>& declared) {
         auto ordered = json::array();
         for (const auto& each : declared) {
@@ -255,7 +255,8 @@ private:
         return "{ absolute = 1e-4, relative = 1e-4 }";
     }
 
-    // Adds an input for an array in constant memory. read_argument() has added the kernel's argument of this name.
+    // Adds an input for an array in constant memory. The input's name gets the suffix `_symbol`, because
+    // read_argument() has already added an argument with the array's name.
     void add_symbol(const json& argument, const std::string& type, std::int64_t length, const json& bound) {
         const auto name = text_at(argument, "Name", "an argument in constant memory");
         const std::regex array(R"(__constant__[^;]*\b)" + name + R"(\s*\[)");

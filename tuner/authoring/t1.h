@@ -10,7 +10,7 @@ namespace smemtune {
 struct ImportedProblem {
     std::string manifest;               ///< the manifest, as TOML
     std::string sizes;                  ///< the size of the problem, in the form of --sizes
-    std::vector<std::string> left_out;  ///< what the manifest omits from the file or changes, one text for each
+    std::vector<std::string> left_out;  ///< one text for each part of the file that the manifest omits or changes
 };
 
 /// The path of the kernel's source, relative to the folder of the file. Throws std::invalid_argument if the file lacks

@@ -53,7 +53,7 @@ struct ProblemBench {
     /// Whether the database has a winner for the problem. With `served`: whether a fetch returns any kernel.
     bool stored = false;
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
-    std::string wrong;                ///< why our winner cannot run or is wrong; empty if it is right
+    std::string wrong;                ///< why our kernel cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not
     double operations = 0;            ///< arithmetic operations of one launch; 0 if the manifest declares none
     std::vector<CacheResult> caches;  ///< one per cache setting; only cold if both are requested but do not differ

@@ -14,7 +14,7 @@ struct PairPolicy {
     std::size_t most = 120;   ///< maximum number of valid pairs; reached if the interval stays wide
     double narrow = 0.005;    ///< sampling ends when the interval is narrower than this share of the ratio
     double longest_us = 5e6;  ///< time limit for all samples; after it, `least_for_interval` pairs suffice
-    double sag = 0.02;        ///< a pair is dropped if its clock is lower than the usual clock by this share
+    double sag = 0.02;        ///< drops pairs whose clock is more than this share below the clocks' upper quartile
 };
 
 /// One sample of each kernel, taken one after the other.

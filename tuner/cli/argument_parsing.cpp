@@ -205,7 +205,8 @@ std::vector<SizeForm> known_size_forms(const std::string& operation) {
         if (kernel.operation.name == operation) return {size_form(kernel.operation)};
         if (seen.insert(kernel.operation.name).second) forms.push_back(size_form(kernel.operation));
     }
-    // User-defined operations are not known here. They may have one to four extents, and none of these counts matrices.
+    // User-defined operations are not known here. The forms assume that such an operation has one to four extents, and
+    // that none of its extents is a number of matrices.
     for (const auto& names : {std::vector<std::string>{"1"}, {"1", "2"}, {"1", "2", "3"}, {"1", "2", "3", "4"}}) {
         forms.push_back({.names = names});
     }

@@ -71,8 +71,9 @@ struct DeviceGroup {
 /// UsageError, DeviceError.
 std::vector<DeviceGroup> choose_devices(const std::string& list);
 
-/// Converts the value of --device to patterns for Store::Filter. `0` is GPU 0 of this machine. `host` is any CPU. Other
-/// text is a device's name, or a pattern with `*`. An empty result means every device. Throws DeviceError.
+/// Converts the value of --device to patterns for Store::Filter. `0` is GPU 0 of this machine, `auto` is the device
+/// that find_device() chooses, `host` is any CPU, and `all` is every device. Other text is a device's name, or a
+/// pattern with `*`. An empty result means every device. Throws DeviceError.
 std::vector<std::string> stored_devices(const std::string& list);
 
 /// The extents of `operation`. If `operation` is empty or unknown: the extents of every built-in operation, and forms
@@ -91,7 +92,7 @@ Problem make_problem(const Operation& operation, const std::string& size, const 
 std::chrono::seconds parse_duration(const std::string& text);
 
 /// Estimates roughly how long it takes to verify and time one kernel on the host device. If it is more than a minute,
-/// warns on standard error. If also `asked_for` is false (the user did not name the host), throws UsageError instead.
+/// warns on standard error, or throws UsageError if `asked_for` is false (the user did not name the host).
 void check_host_time(const Operation& operation, const Problem& problem, const Device& device, bool asked_for);
 
 }  // namespace smemtune

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* words_option = "words";  // the name under which Boost stores words without a dash
 
-// All names of an option in the one text that Boost expects: `sizes,size,s`.
+// All names of an option as one text, in the form that Boost expects: `sizes,size,s`.
 std::string all_names(const Option& option) {
     auto names = option.name;
     for (const auto& old : option.old_names) names += "," + old;

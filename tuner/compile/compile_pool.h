@@ -37,7 +37,7 @@ public:
     /// Whether the program was submitted before and its result is still kept. Speculative compiles do not count.
     [[nodiscard]] bool was_asked_for(const Program& program);
 
-    /// A function that creates a program. The pool calls it just before the compile, and holds its lock meanwhile. The
+    /// A function that creates a program. The pool calls it just before the compile, while the pool's lock is held. The
     /// function must neither throw nor call the pool. Everything that it refers to must outlive the pool.
     using LazyProgram = std::function<Program()>;
     /// Sets the programs that may be submitted later, in the order in which to compile them. They replace the programs
@@ -46,8 +46,9 @@ public:
     /// be stopped.
     void speculate(std::vector<LazyProgram> programs);
 
-    /// While the result lives, the pool starts compiles on only a quarter of its threads. Use this while a more urgent
-    /// compile runs elsewhere, because concurrent compilers slow one another. The pool must outlive the result.
+    /// While the result lives, the pool starts compiles on only a quarter of its threads (at least one), and starts no
+    /// speculative compiles. Use this while a more urgent compile runs elsewhere, because concurrent compilers slow one
+    /// another. The pool must outlive the result.
     [[nodiscard]] std::shared_ptr<void> throttle();
 
 private:

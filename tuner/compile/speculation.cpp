@@ -8,7 +8,7 @@ namespace smemtune {
 
 namespace {
 
-// If the spaces of a problem have more configurations than this together, none is compiled speculatively. If they have
+// If the spaces of a problem together have more configurations than this, none is compiled speculatively. If they have
 // fewer, few compiles are wasted: a search tries more than half of the configurations, and later problems use the
 // programs, too.
 constexpr std::size_t most_configurations = 192;

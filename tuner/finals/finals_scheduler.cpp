@@ -10,7 +10,7 @@ namespace smemtune {
 namespace {
 
 constexpr int comparing_rounds = 3;         // rounds in which the winner and the baseline are compared
-constexpr double steady_us = 10'000;        // launches above this vary by about 0.1 %, so one comparing round suffices
+constexpr double steady_us = 10'000;        // longer launches vary by about 0.1 %, so one comparing round suffices
 constexpr std::size_t least_per_share = 2;  // least rounds per device; fewer rounds are not worth a device's warm-up
 
 }  // namespace
@@ -185,8 +185,8 @@ std::optional<std::size_t> FinalsScheduler::smallest_equal() const {
     return smallest == equals_.end() ? std::nullopt : std::optional(*smallest);
 }
 
-// Returns the best of the valid finalists. If the new measurements are incomplete, returns the valid finalist with the
-// least earlier cost, which is the first one, because the finalists are sorted by these costs.
+// Returns the best of the valid finalists. If the new measurements are incomplete, returns the first valid finalist. It
+// has the least earlier cost, because the finalists are sorted by these costs.
 std::optional<std::size_t> FinalsScheduler::next_best() const {
     std::optional<std::size_t> best;
     const auto cost = [&](std::size_t entrant) {

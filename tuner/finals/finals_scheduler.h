@@ -44,10 +44,10 @@ public:
     void give_back(FinalTask task);
 
     [[nodiscard]] bool is_over() const { return over_; }
-    /// The winner's index among the entrants. Nothing if no finalist is valid any more, or if the finals were
-    /// interrupted. Precondition: is_over() is true.
+    /// The winner's index among the entrants. Nothing if no finalist is valid any more, or if the worker that verified
+    /// the chosen finalist was lost. Precondition: is_over() is true.
     [[nodiscard]] std::optional<std::size_t> winner() const { return winner_; }
-    /// Whether the worker was lost while it verified the winner.
+    /// Whether a worker was lost while it verified the chosen finalist or the baseline.
     [[nodiscard]] bool was_interrupted() const { return interrupted_; }
     /// The new outcome of each entrant that was measured or rejected.
     [[nodiscard]] const std::map<std::size_t, Outcome>& outcomes() const { return outcomes_; }

@@ -27,8 +27,8 @@ std::vector<TuningResults> parse_csv(const std::string& path, const std::string&
 std::string results_csv_text(const std::vector<TuningResults>& results);
 
 /// Parses JSON as Python writes it, where NaN, Infinity and -Infinity are numbers. They become strings, which
-/// python_dump() writes as numbers again. The result is discarded() if the text is malformed. Throws NumberOutOfRange
-/// (tuner/replay/json_numbers.h).
+/// python_dump() writes as numbers again. If the text is malformed, is_discarded() of the result is true. Throws
+/// NumberOutOfRange (tuner/replay/json_numbers.h).
 Fields python_parse(const std::string& text);
 std::string python_dump(const Fields& value);
 

@@ -8,8 +8,8 @@ namespace smemtune {
 namespace {
 
 constexpr std::array<std::string_view, 3> non_finite{"-Infinity", "Infinity", "NaN"};
-// The beginning of the strings that python_parse() puts in place of the numbers in `non_finite`. No file has strings
-// that begin with U+0001.
+// The beginning of the strings that python_parse() puts in place of the numbers in `non_finite`. Assumes that no string
+// in a file begins with U+0001.
 constexpr std::string_view marked = "\"\\u0001";
 
 bool begins_with(const std::string& text, std::size_t at, std::string_view word) {

@@ -17,9 +17,9 @@ struct CheckRequest {
 };
 
 /// Tunes the first `searches` samples. At each sample, times all members and the winner of the nearest tuned problem.
-/// Compares the member that the portfolio serves with the shortest time known at the sample; the results are in the
-/// report's `served`. The trials and winners of the samples are stored, and a runtime then serves these sizes as
-/// `exact`. Use a copy of the database to avoid this.
+/// Compares the time of the member that the portfolio serves with the shortest time known at the sample; the results
+/// are in the report's `served`. The trials and winners of the samples are stored, and a runtime then serves these
+/// sizes as `exact`. Use a copy of the database to avoid this.
 PortfolioReport check_portfolio(const CheckRequest& request, const TuneResources& resources, Progress& progress);
 
 }  // namespace smemtune

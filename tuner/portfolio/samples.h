@@ -19,9 +19,10 @@ struct ExtentRange {
     std::int64_t low = 16, high = 12000;
 };
 
-/// Draws `count` distinct problems with log-uniform extents. A third of the extents are rounded to multiples of 64, and
-/// another quarter to multiples of 8. The same seed draws the same problems. Returns fewer than `count` problems if the
-/// range has too few.
+/// Draws `count` distinct problems with log-uniform extents. Extents that count matrices are in 1..64, all others in
+/// `range`. An extent is rounded to a multiple of 64 with a probability of one third, and to a multiple of 8 with a
+/// probability of one quarter. The same seed draws the same problems. Returns fewer than `count` problems if the range
+/// has too few.
 std::vector<Sample> draw_samples(const Operation& operation, const std::string& type, const std::string& layout,
                                  std::size_t count, ExtentRange range, unsigned seed);
 
@@ -30,7 +31,7 @@ std::vector<Sample> draw_samples(const Operation& operation, const std::string& 
 std::vector<Sample> parse_samples(const std::string& text, const Operation& operation, const std::string& type,
                                   const std::string& layout);
 
-/// Orders the samples: each next sample is as far as possible from all earlier ones, by the logarithms of the extents.
+/// Orders the samples so that each one is as far as possible from all earlier ones, by the logarithms of the extents.
 /// The first sample is the nearest to the mean. Returns the indices of the samples.
 std::vector<std::size_t> spread_order(const std::vector<Sample>& samples);
 

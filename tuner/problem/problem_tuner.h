@@ -23,8 +23,9 @@ namespace smemtune {
 ///     unverified -> search -> sweep -> finals -> done
 ///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (after begin_transfer())
 ///
-/// In the state `unverified`, stored trials are tried again if they have another verification identity, or if a crash
-/// or timeout is due for a retry. end_search() leads from a search to its sweep. stop() leads from any state to done.
+/// In the state `unverified`, two kinds of stored trials are tried again: measurements that may be among the fastest
+/// but lack this run's verification identity, and crashes and timeouts that are due for a retry. end_search() leads
+/// from a search to its sweep, but the sweep then has no candidates. stop() leads from any state to done.
 class ProblemTuner {
 public:
     using Clock = std::chrono::steady_clock;
@@ -69,7 +70,7 @@ public:
     void add_wait(double seconds) { effort_.wait += seconds; }
     /// Begins to try the winners of the nearest sizes, except those that this problem has tried before. Finals then
     /// compare the problem's winner with the tried winners that are nearly as fast or faster. Does nothing if the
-    /// problem is not done, or if there are no such winners.
+    /// problem is not done or has no winner, if SearchPipeline::wants_more() is false, or if there are no such winners.
     void begin_transfer();
     /// Submits candidates to the compiler until `most` of them wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);

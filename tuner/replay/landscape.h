@@ -52,9 +52,9 @@ constexpr std::size_t longest_cache = std::size_t{1} << 28;
 
 /// Reads a smemtune database or a cache of Kernel Tuner. The first bytes tell them apart. A cache is JSON, with or
 /// without gzip, and lacks its closing braces if the run was interrupted. Throws std::invalid_argument if the file is
-/// neither, is empty, has more than `longest_cache` bytes when unpacked, or holds only failures, and if `filter`
-/// selects several recordings of a database. The message names the file and a remedy. Throws StoreError if a database
-/// cannot be read.
+/// neither, is empty, is a cache with more than `longest_cache` bytes when unpacked, or holds only failures. Also
+/// throws it if `filter` selects no recording or several recordings of a database. The message names the file and a
+/// remedy. Throws StoreError if a database cannot be read.
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter = {});
 
 /// Returns the text of a file, which may be compressed with gzip. Throws std::invalid_argument as read_landscape()

@@ -19,7 +19,7 @@ namespace smemtune {
 /// changes.
 constexpr int json_schema = 1;
 
-/// Adds two keys to the object `content`: the schema version, and the command that prints it, such as `db best`.
+/// Adds two keys to the object `content`: the schema version, and the command that prints `content`, such as `db best`.
 nlohmann::json document(const std::string& command, nlohmann::json content);
 
 /// to_json() leaves out unknown values. from_json() throws nlohmann::json::exception if a field is missing or has the

@@ -27,8 +27,8 @@ struct ProgressState {
 };
 
 /// Formats the state as `[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us tiled
-/// TILE_WIDTH=32`. The line has at most `width` characters; 0 means any length. If it is too long, the time left is
-/// dropped, then the size, and then the end is cut.
+/// TILE_WIDTH=32`. The line has at most `width` characters; 0 means any length. If the part before the best candidate's
+/// template is too long, the time left is dropped, then the size. A line that is still too long is cut at its end.
 std::string progress_line(const ProgressState& state, std::size_t width = 0);
 
 /// Shows progress. All functions may be called from several threads.

@@ -112,7 +112,7 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
             auto slope = slopes[static_cast<Index>(f)];
             const auto agreement = slope * previous[f];
             if (agreement > 0) step_size[f] = std::min(step_size[f] * 1.3, 1.0);
-            if (agreement < 0) {  // the last step passed the minimum: rest once, then take half the step
+            if (agreement < 0) {  // the last step passed the minimum: skip one step, then take half the step
                 step_size[f] *= 0.5;
                 slope = 0;
             }

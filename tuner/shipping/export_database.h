@@ -18,8 +18,8 @@ struct Exported {
 /// Copies every portfolio. If `winners` is true, also copies the winner of each problem with its measurement. Templates
 /// and machine code are copied with them. Other trials, runs and samples are not copied.
 ///
-/// Damaged rows are left out, and so are members whose verified machine code is not stored. A winner whose machine code
-/// is not stored is copied without it.
+/// Three things are left out: damaged rows, members whose verified machine code is not stored, and winners for which it
+/// is unknown how they were verified. A winner whose machine code is not stored is copied without it.
 Exported export_database(const Store& from, Store& to, bool winners);
 
 }  // namespace smemtune

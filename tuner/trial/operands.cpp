@@ -21,7 +21,7 @@ namespace {
 constexpr int most_sets = 64;  // the most sets of rotating operands, because small problems would need thousands
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
-// Returns the size of one set of matrices in bytes.
+// Returns the size of one set of matrices in bytes, including the copies of prepared values.
 double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -33,7 +33,7 @@ double operand_bytes(const Operation& operation, const Environment& environment,
     return bytes;
 }
 
-// Returns the size of an element's reference in bytes: a value and a magnitude.
+// Returns the size of an element's reference in bytes: a value, and a magnitude if the output has one.
 std::int64_t reference_bytes_of(const Argument& output) {
     if (output.is_integer()) return output.type->bytes();
     const auto lanes = output.type ? output.type->lanes : 1;

@@ -84,7 +84,7 @@ struct Watched {
     }
 };
 
-// Calls run() in a second thread while the work of the first one runs, and returns what the second call throws.
+// Calls run() in a second thread while the work of the first call runs, and returns what the second call throws.
 template <class Value>
 std::string thrown_to_waiter(const std::function<Value()>& work) {
     SingleFlight<Watched, Value> flights;

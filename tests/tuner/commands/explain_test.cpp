@@ -1,4 +1,4 @@
-// Tests which stored trial `smemtune explain` takes, on a database with invented trials.
+// Tests which stored trial `smemtune explain` selects, on a database with invented trials.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

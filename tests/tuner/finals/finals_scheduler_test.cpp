@@ -7,7 +7,7 @@
 namespace smemtune {
 namespace {
 
-// Returns the finals of one finalist, which will be compared with a baseline.
+// Returns finals with one finalist. After its verification, the finalist is compared with a baseline.
 FinalsScheduler sole_finalist(double launch_us, std::vector<Measurement> known = {}) {
     std::promise<CompilePool::Result> compiled;
     compiled.set_value(Binary{});
@@ -134,7 +134,7 @@ TEST(FinalsScheduler, ManyWorkersShareARoundByTwoSamplesOrMore) {
     EXPECT_EQ(rounds, (std::vector{2, 2, 2}));
 }
 
-// Performs finals of equally fast finalists with these launches. Returns the index of the winner.
+// Performs finals of equally fast finalists, one for each of `launches`. Returns the index of the winner.
 std::size_t winner_of_equals(const std::vector<Launch>& launches) {
     FakeRun fake;
     (void)fake.start();

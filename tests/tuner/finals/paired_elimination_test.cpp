@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // Measures the finalists until the finals are decided. In each round, each remaining finalist takes
-// `sample(finalist, round)` us. Returns the number of rounds. `rounds` is how many of them are added at once.
+// `sample(finalist, round)` us. Returns the number of rounds. `rounds` is the number of rounds that are added at once.
 int measure(PairedElimination& finals, const std::function<double(std::size_t, int)>& sample,
             int rounds = EliminationPolicy{}.rounds) {
     int measured = 0;
@@ -44,7 +44,7 @@ TEST(PairedElimination, EqualsAreCertainAtOnceWhenTheyAreSteady) {
     EXPECT_THAT(finals.equals(), ElementsAre(0, 1));
 }
 
-// The clock slows down, and the times of both finalists grow by 3 % of the first time in each round. If the finalists
+// The clock slows down: in each round, the times of both finalists grow by 3 % of their first times. If the finalists
 // were measured one after the other, their medians would differ by far more than the real 2 %.
 TEST(PairedElimination, ADriftThatAffectsAllDoesNotMatter) {
     PairedElimination finals(2, {});

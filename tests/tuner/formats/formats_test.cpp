@@ -56,7 +56,7 @@ TEST(Formats, ACacheOfKernelTunerComesInAndGoesOutEqual) {
     EXPECT_THAT(kernel_tuner_text(results), HasSubstr(R"("power":NaN,"low":-Infinity)"));
 }
 
-// Kernel Tuner takes a cache file that ends with "}\n}" for complete. It appends entries to any other cache file.
+// Kernel Tuner treats a cache file that ends with "}\n}" as complete. It appends entries to any other cache file.
 TEST(Formats, ACacheEndsAsKernelTunerCloses) { EXPECT_TRUE(kernel_tuner_text(read_cache()).ends_with("}\n}")); }
 
 TEST(Formats, AnOpenCacheIsReadToItsLastWholeEntry) {

@@ -163,8 +163,8 @@ TEST(ParseSamples, CountsMayBeFractionsAndLinesMayBeBlank) {
     EXPECT_EQ(error_of("8,9"), "line 1: '8,9' is not one size");
 }
 
-// Checks the order against its definition: of the samples that remain, the one that is farthest from the samples before
-// it comes next.
+// Checks the order against its definition: the next sample is the one, among those that remain, that is farthest from
+// all earlier samples in the order.
 TEST(SpreadOrder, TakesTheFarthestEachTimeAfterTheNearestToTheMean) {
     const auto samples = draw(25);
     const auto place = [&](std::size_t i) {

@@ -143,8 +143,8 @@ TEST_F(FinalsStageTest, WhenAllFinalistsAreWrongTheNextBestGetTheirTurn) {
     EXPECT_EQ(std::get<Measurement>(untouched->outcome).median_us, 300);
 }
 
-// WORK=64 and WORK=48 turn out to be wrong. The trials of 48 and 32 were cut short, because 64 was much faster, and ran
-// only the first check.
+// WORK=64 and WORK=48 turn out to be wrong. The trials of 48 and 32 ran only the first check. They were cut short,
+// because 64 was much faster.
 TEST_F(FinalsStageTest, WhenAllThatWasVerifiedIsWrongTheOthersAreMeasuredAndVerified) {
     add(64, 100);
     for (const auto& [value, us] : {std::pair{48, 900.0}, {32, 1000}}) {

@@ -69,7 +69,7 @@ inline std::vector<std::string> sampled_proposals(Search& search, const CostFunc
     return sampled;
 }
 
-/// Returns a cost function without symmetries. It rejects one configuration in seven, and its valley is curved.
+/// Returns a cost function without symmetries. It rejects about one configuration in seven, and its valley is curved.
 inline CostFunction valley() {
     return [](const Configuration& configuration) -> std::optional<double> {
         const auto at = [&](const char* name) { return static_cast<double>(configuration.values.at(name)); };

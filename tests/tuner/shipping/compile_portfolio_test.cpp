@@ -175,8 +175,8 @@ TEST(NvrtcTarget, CompilingAPortfolioAgainMakesTheSameMachineCode) {
     EXPECT_EQ(compiled.err, "");
 }
 
-// CI compiles only one portfolio whole (.ci/run), so this test compiles one member of each template of every portfolio.
-// All members of a template have the same hash and the same identity.
+// CI compiles only one complete portfolio (.ci/run), so this test compiles one member of each template of every
+// portfolio. All members of a template have the same hash and the same identity.
 TEST(ShippedPortfolios, HaveTheMachineCodeThatWasVerified) {
     int found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(SMEMTUNE_SOURCE_DIR) + "/db/portfolios")) {

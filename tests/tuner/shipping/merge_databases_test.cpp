@@ -37,7 +37,7 @@ TEST_F(MergeDatabases, TheFileAppearsWhenItIsComplete) {
     EXPECT_EQ(Store(scratch / "all.db", Store::Access::read).content(), merged->content);
 }
 
-// A killed process left an unfinished file and a journal. The killed process had the same number as the test's process.
+// A killed process left an unfinished file and a journal. The killed process had the same process ID as this test.
 TEST_F(MergeDatabases, WhatAKilledProcessLeftIsNoPartOfTheFile) {
     const auto unfinished = scratch / ("all.db.unfinished-" + std::to_string(getpid()));
     for (const auto& left : {unfinished, unfinished + "-journal"}) write_text(left, "what a killed process left");

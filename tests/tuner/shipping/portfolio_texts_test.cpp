@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 
 class PortfolioTexts : public ::testing::Test {
 protected:
-    // Stores a portfolio of two members. The compiler `first` made the machine code of one member, and the compiler
-    // `second` that of the other member.
+    // Stores a portfolio of two members. The compiler `first` made the machine code of one member. The compiler
+    // `second` made the machine code of the other member.
     void store_members(const std::string& first, const std::string& second) {
         const auto device = store.remember(model_device("sm_90"));
         const auto kernel = store.remember(TemplateRecord{"tiled", "gemm", "hash", {}});

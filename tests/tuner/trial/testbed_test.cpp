@@ -205,7 +205,7 @@ TEST_F(TestbedTest, AWriteBehindTheOutputIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = 0; Element* c ="), HasSubstr("writes outside C"));
 }
 
-// Each kernel copies a value from behind a matrix to a place behind C.
+// Each kernel copies a value from beyond the end of a matrix to a place beyond the end of C.
 TEST_F(TestbedTest, ACopyFromOutsideToOutsideIsFound) {
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc] = A[M * lda]; Element* c ="), HasSubstr("writes outside C"));
     EXPECT_THAT(verdict_of("Element* c =", "C[M * ldc + 1] = C[M * ldc]; Element* c ="), HasSubstr("writes outside C"));

@@ -1,5 +1,5 @@
-// Tests runs with several workers, some of which are lost. Workers are real processes on the host device. Programs that
-// end or fail too early take the place of workers that are lost.
+// Tests runs with several workers, some of which are lost. Workers are real processes on the host device. Instead of a
+// worker that is lost, a test starts a program that ends or fails too early.
 #include "tuner/tuning/scheduler.h"
 
 #include <gmock/gmock.h>

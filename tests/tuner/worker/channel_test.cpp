@@ -112,7 +112,7 @@ TEST(Channel, APeerThatDoesNotReadMakesAMessageOverdue) {
     EXPECT_GE(Clock::now() - begin, 50ms);
 }
 
-// If a worker prints text into the pipe, the channel takes the first bytes of the text for the length of a message.
+// If a worker prints text into the pipe, the channel reads the first bytes of the text as the length of a message.
 TEST(Channel, TextInPlaceOfAMessageIsNotBelieved) {
     Wire wire;
     const std::string text = "terminate called after throwing an instance of 'std::bad_alloc'\n";

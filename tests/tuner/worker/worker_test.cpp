@@ -66,7 +66,7 @@ host = true
 
     static bool is_measured(const TrialReport& report) { return std::holds_alternative<Measurement>(report.outcome); }
 
-    // Returns the process of the worker, the only child of this process, or 0 if there is no worker.
+    // Returns the process ID of the worker, which is the only child of this process, or 0 if there is no worker.
     static pid_t worker_process() {
         for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
             const auto name = entry.path().filename().string();

@@ -12,7 +12,7 @@
 namespace smemtune {
 
 /// Gives each distinct configuration of a template a number, and writes configurations as short text. The text has one
-/// base-64 index for each parameter. It points into the list of those values of the parameter that occur. All indices
+/// base-64 index for each parameter. The index points into the list of the parameter's values that occur. All indices
 /// have as many digits as the longest list needs.
 class ConfigurationDictionary {
 public:

@@ -8,8 +8,8 @@
 
 namespace smemtune {
 
-/// Returns grid, block and shared memory. On a GPU, also the resident blocks by each limit, the limiter, and the waves.
-/// Returns null if the expressions of the manifest cannot be evaluated for this trial.
+/// Returns grid, block and shared memory. On a GPU, also returns the resident blocks by each limit, the limiter, and
+/// the waves. Returns null if the expressions of the manifest cannot be evaluated for this trial.
 nlohmann::json launch_facts(const KernelTemplate& kernel, const TrialRecord& trial, const Problem& problem,
                             const Device& device);
 

@@ -25,7 +25,7 @@ using nlohmann::json;
 // How many of the fastest trials of each device and problem get launch facts in the page.
 constexpr std::size_t explained_trials = 8;
 
-// Gives rows of the database indices from 0 on, in the order of their first use.
+// Numbers the rows of a database table from 0 on, in the order of their first use.
 class Numbering {
 public:
     std::size_t operator()(std::int64_t row) {
@@ -97,7 +97,7 @@ public:
 private:
     struct StoredProblem {
         Problem problem;
-        TrialKey key;  // the key of one trial of the problem, whose template has the operation
+        TrialKey key;  // the key of one trial of the problem; the trial's template has the operation
     };
     struct Fast {
         double time;

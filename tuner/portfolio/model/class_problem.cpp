@@ -13,8 +13,8 @@ constexpr std::int64_t most_even = 256;  // the highest power of two by which an
 
 // Returns extents near `base`. If `multiple` is true, rows of these lengths are multiples of 16 bytes; otherwise, none
 // is. The extents are sorted by the highest power of two that divides them, the lowest first. For each power, there is
-// one extent above `base` and one below, or only `base` itself. Example for f32, multiples of 16 bytes, and base 256:
-// 260, 252, 264, 248, 272, 240, ..., 256.
+// one extent above `base` and one below, or a single extent that is not below `base`. Example for f32, multiples of 16
+// bytes, and base 256: 260, 252, 264, 248, 272, 240, ..., 256.
 std::vector<std::int64_t> forms_of(std::int64_t base, bool multiple, std::int64_t element_bytes) {
     const auto unit = 16 / std::gcd(std::int64_t{16}, element_bytes);
     std::vector<std::int64_t> forms;

@@ -48,7 +48,7 @@ public:
           correction_(models_, times.alignment) {}
 
     /// The loss of the member that a fetch would choose for `problem`: the member with the smallest product of
-    /// predicted time and 1 + error. Nothing if no member runs at the problem.
+    /// corrected predicted time and 1 + (1 - trust) * error (see Correction). Nothing if no member runs at the problem.
     [[nodiscard]] std::optional<double> loss_of_predicted(std::size_t problem) const {
         std::vector<Correction::Near> near;
         correction_.find(times_.places[problem], near);

@@ -14,7 +14,7 @@ namespace smemtune {
 /// Nothing if the rule finds no configuration that runs.
 struct LeftOut {
     std::size_t problem = 0;
-    std::optional<double> predicted;    ///< loss of the member with the least product of predicted time and 1 + error
+    std::optional<double> predicted;    ///< loss of the member that a fetch would choose by the predicted times
     std::optional<double> best_member;  ///< loss of the fastest member at this problem
     std::optional<double> nearest;      ///< loss of the winner of the nearest problem whose winner runs at this one
     std::optional<double> one_for_all;  ///< loss of the member that was chosen first for the portfolio

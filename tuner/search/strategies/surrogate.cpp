@@ -30,7 +30,7 @@ public:
 private:
     static constexpr std::size_t first_sample = 10;  // number of points, proposed or observed, before the model is used
     static constexpr std::size_t most_candidates = 2000;
-    static constexpr std::size_t most_modelled = 256;  // limit of points with a known outcome in the model
+    static constexpr std::size_t most_modelled = 256;  // limit of points with a known outcome in a new model
     static constexpr std::size_t most_pending = 64;    // limit of pending points in the model
     static constexpr std::size_t most_fitted = 128;    // limit of points that the covariance is fitted to
     static constexpr int fitting_steps = 12;

@@ -78,8 +78,9 @@ public:
         addresses.reserve(results.size());  // reserved, so that the addresses taken below stay valid
         for (const auto& matrix : operands.matrices) {
             if (!is_result(matrix)) continue;
-            // Every byte is 0xff: NaNs, or integers that the outputs of candidates do not start with. So an element
-            // that neither the reference nor the candidate writes differs between the two.
+            // Every byte is set to 0xff. The elements are then NaNs, or integers that differ from the initial values of
+            // a candidate's outputs. So an element that neither the reference nor the candidate writes differs between
+            // the two.
             std::vector<std::byte> content(matrix.memory->size(), std::byte{0xff});
             if (matrix.argument->is_read) content = host_copy(backend_, *matrix.memory);
             outputs.push_back(backend_.allocate(content.size()));
