@@ -62,7 +62,8 @@ protected:
         auto launch = launch_of(kernel, configuration, problem, device);
         EXPECT_EQ(binary.resources.static_shared_bytes, launch.static_shared_bytes);
         EXPECT_GE(binary.resources.registers, 8);
-        EXPECT_EQ(binary.resources.spill_bytes, 0);
+        // Tiles of 256x192 spill a few registers, and are still the fastest at some large sizes.
+        EXPECT_LE(binary.resources.spill_bytes, kernel.name == "wgmma_tiled" ? 64 : 0);
         // A configuration that fits by the manifest's estimate must also fit with the registers that ptxas reports.
         launch.registers = binary.resources.registers;
         if (!infeasibility(kernel, configuration, problem, device)) {
