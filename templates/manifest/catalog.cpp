@@ -488,7 +488,6 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
         if (same != templates.end()) {
             throw ManifestError(path + ":1: template '" + kernel->name + "' is also in " + same->path + "; rename one");
         }
-        kernel->files[path] = without_extends(path, text, find);  // stored with all inherited entries written out
         const auto& home = kernel->operation.path;
         const auto& folders = kernel->include_folders;
         collect(tree, library, kernel->source_path, place_of(path, text, "source"), folders, scans, kernel->files);

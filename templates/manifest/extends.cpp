@@ -83,11 +83,11 @@ std::string_view key_of(const toml::table& manifest) {
 
 // Returns the manifest at `path` with all inherited entries. `before` lists the manifests that extend this one,
 // directly or through others, to detect cycles.
-toml::table complete(const std::string& path, const std::string& text, const FindManifest& find,
-                     std::vector<std::string> before) {
+CompleteManifest complete(const std::string& path, const std::string& text, const FindManifest& find,
+                          std::vector<std::string> before) {
     auto manifest = parse_toml(path, text);
     const std::string key(key_of(manifest));
-    if (key.empty()) return manifest;
+    if (key.empty()) return {std::move(manifest)};
     auto& head = *manifest.get_as<toml::table>("template");
     const Section section(path, "[template]", head);
     const auto quoted = "'" + key + "' ";
@@ -101,7 +101,7 @@ toml::table complete(const std::string& path, const std::string& text, const Fin
                         quoted + "leads back to '" + other_path + "'; name a manifest that does not extend this one");
     }
     const auto line = head.get(key)->source().begin.line;
-    auto other = complete(other_path, find(other_path, path + ":" + std::to_string(line)), find, before);
+    auto other = complete(other_path, find(other_path, path + ":" + std::to_string(line)), find, before).table;
     if (!other.contains("template")) {
         section.fail_at(key,
                         quoted + "names '" + other_path + "', which describes no kernel; name one with a [template]");
@@ -116,14 +116,12 @@ toml::table complete(const std::string& path, const std::string& text, const Fin
     }
     add(manifest, std::move(other));
     head.erase(key);
-    return manifest;
+    return {std::move(manifest), true};
 }
 
 }  // namespace
 
-bool extends_another(const toml::table& manifest) { return !key_of(manifest).empty(); }
-
-toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find) {
+CompleteManifest complete_manifest(const std::string& path, const std::string& text, const FindManifest& find) {
     return complete(path, text, find, {});
 }
 

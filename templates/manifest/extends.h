@@ -8,13 +8,16 @@
 
 namespace smemtune {
 
-/// Whether a manifest has the key `extends`, or its earlier name `like`.
-bool extends_another(const toml::table& manifest);
+struct CompleteManifest {
+    toml::table table;
+    bool has_inherited = false;  ///< whether the manifest extends another one
+};
 
-/// Returns the manifest without `extends`, with the inherited entries written out. Inherited entries of [[parameter]],
+/// Returns the manifest without `extends` (and its earlier name `like`), with the inherited entries written out.
+/// Inherited entries of [[parameter]],
 /// [[derived]], [[constraint]] and [[tensor_map]] come before the manifest's own entries. From [launch], [requires] and
 /// [model], the manifest inherits the keys that it does not set itself. Each entry keeps the file and line in which it
 /// was written. Throws ManifestError.
-toml::table complete_manifest(const std::string& path, const std::string& text, const FindManifest& find);
+CompleteManifest complete_manifest(const std::string& path, const std::string& text, const FindManifest& find);
 
 }  // namespace smemtune

@@ -403,19 +403,16 @@ std::string operation_alone(const std::string& path, const std::string& text) {
     return result.str();
 }
 
-std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find) {
-    const bool may_extend = text.find("extends") != std::string::npos || text.find("like") != std::string::npos;
-    if (!may_extend || !extends_another(parse_toml(path, text))) return text;  // most texts need not be parsed
-    std::ostringstream result;
-    result << complete_manifest(path, text, find) << '\n';
-    return result.str();
-}
-
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations, const FindManifest& find) {
-    const auto table = complete_manifest(path, text, find);
+    const auto manifest = complete_manifest(path, text, find);
     try {
-        return read_template(path, table, operations);
+        auto kernel = read_template(path, manifest.table, operations);
+        if (!kernel) return kernel;
+        std::ostringstream written;
+        if (manifest.has_inherited) written << manifest.table << '\n';
+        kernel->files[path] = manifest.has_inherited ? written.str() : text;
+        return kernel;
     } catch (const ManifestError& error) {
         const std::string what = error.what();
         if (what.starts_with(path + ":")) throw;

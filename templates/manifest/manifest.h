@@ -25,12 +25,9 @@ std::string operation_alone(const std::string& path, const std::string& text);
 /// (FILE:LINE).
 using FindManifest = std::function<const std::string&(const std::string& path, const std::string& wanted_at)>;
 
-/// Returns the manifest with all inherited entries written out; returns `text` unchanged if it extends no other
-/// manifest.
-std::string without_extends(const std::string& path, const std::string& text, const FindManifest& find);
-
-/// Reads the `[template]` of a manifest, if it has one. In the result, `files` and `hash` are empty, and `same_code_as`
-/// is the whole `same_code` list. `find` finds the manifest that this one extends. Throws ManifestError.
+/// Reads the `[template]` of a manifest, if it has one. In the result, `hash` is empty, and `same_code_as` is the whole
+/// `same_code` list. `files` has only the manifest, with all inherited entries written out if it extends another one.
+/// `find` finds the manifest that this one extends. Throws ManifestError.
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations, const FindManifest& find = {});
 

@@ -633,7 +633,7 @@ TEST_F(StoreTest, DevicesAndAProblemAreReadTogetherAsByTwoCalls) {
     EXPECT_EQ(reader.known(gemm(7, 7, 7)).problem, added);
 }
 
-// Sets the time of the file's last write, as if nobody had written it since.
+// Sets the time of the file's last write to one hour ago.
 void write_an_hour_ago(const std::filesystem::path& file) {
     std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
 }

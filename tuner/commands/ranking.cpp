@@ -82,17 +82,18 @@ bool has_portfolio(const Store& store, const CommandLine& line) {
 int explain_ranking(const CommandLine& line) {
     const Store store(line.database(), Store::Access::read);
     const auto [problem, device, portfolio, is_outdated] = read_question(store, line);
+    const auto database = line.database().string();
+    const auto name = fmt::format("portfolio of {} {}{}{}", problem.operation, problem.type,
+                                  problem.layout.empty() ? "" : " ", problem.layout);
     if (is_outdated) {
-        throw UsageError(fmt::format(
-            "the models of {}'s portfolio of {} {}{}{} are of another version of smemtune, so it is not used; "
-            "run 'smemtune portfolio --refit', which needs no device",
-            line.database().string(), problem.operation, problem.type, problem.layout.empty() ? "" : " ",
-            problem.layout));
+        throw UsageError(
+            fmt::format("the {} in {} is not used, because its models are of another version of smemtune; "
+                        "run 'smemtune portfolio --refit --db {}', which needs no device",
+                        name, database, database));
     }
     if (portfolio.members.empty()) {
-        throw UsageError(fmt::format("{} holds no portfolio of {} {}{}{} on {}; build one with 'smemtune portfolio'",
-                                     line.database().string(), problem.operation, problem.type,
-                                     problem.layout.empty() ? "" : " ", problem.layout, device.name));
+        throw UsageError(
+            fmt::format("{} holds no {} on {}; build one with 'smemtune portfolio'", database, name, device.name));
     }
     const auto find_template = [&](const TrialRow& member) {
         const auto record = store.recall_template(member.record.key.kernel_template);

@@ -21,7 +21,8 @@ nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t byte
 /// the baseline and date.
 std::string best_text(std::span<const TrialFacts> winners, std::size_t width);
 
-/// Tables of trials, one for each device, operation, type and layout, with the time or the stage of the rejection.
+/// Returns one table of trials for each device, operation, type and layout. A row has the trial's time, or the stage
+/// that rejected it.
 /// `more` is the number of trials beyond those listed.
 std::string trials_text(std::span<const TrialFacts> trials, std::size_t more, std::size_t width);
 

@@ -10,7 +10,8 @@ struct StoppingPolicy {
     /// A further gain counts as unlikely only after this many evaluations in a row without a gain.
     std::size_t patience = 70;
     /// If the last gain came at evaluation n, a further gain counts as unlikely only after `persistence` * n
-    /// evaluations in all, because a late gain means that gains are rare.
+    /// evaluations in all. After a late gain, the next gain may also take long, so a short time without gains says
+    /// little.
     double persistence = 1.25;
     double gain = 0.005;  ///< a gain lowers the cost by more than this share
 };

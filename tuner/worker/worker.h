@@ -53,9 +53,9 @@ public:
 
     /// Starts a worker process unless one is running. Throws WorkerError.
     void ensure_started();
-    /// Selects the problem of later requests. `files` are the source files of any template of the problem's operation.
-    /// The operation must not change until the worker is released. The problem is prepared by prepare(), or else by the
-    /// first request.
+    /// Selects the problem of later requests. `files` are the source files of one template of the problem's operation;
+    /// any will do. The operation must not change until the worker is released. The problem is prepared by prepare(),
+    /// or else by the first request.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
     /// Prepares the selected problem. Throws WorkerError if this fails or is interrupted. The worker process is then
     /// lost.

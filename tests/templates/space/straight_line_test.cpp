@@ -16,7 +16,8 @@ std::optional<std::int64_t> line_value(const std::string& text, std::int64_t m, 
     line.evaluate({"any", "f32", "", {{"M", m}, {"N", n}}}, values);
     return values[slot].exists ? std::optional(values[slot].number) : std::nullopt;
 }
-// Uses two parts of a StraightLine with one more expression, which has many operators.
+// Returns the value of `text`. The line also has another expression, with many operators, and each expression is
+// evaluated as a part of its own.
 std::optional<std::int64_t> part_value(const std::string& text, std::int64_t m, std::int64_t n) {
     StraightLine line({"M", "N"});
     const std::vector first{

@@ -188,7 +188,7 @@ TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
     EXPECT_THAT(run(scratch, {"explain", "--templates", fixture("work"), "--sizes", "31x33", "--device", "host",
                               "--portfolio", "--db", "t.db"})
                     .err,
-                HasSubstr("run 'smemtune portfolio --refit', which needs no device"));
+                HasSubstr("run 'smemtune portfolio --refit --db t.db', which needs no device"));
     const std::vector<std::string> refit{"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"};
     auto json_refit = refit;
     json_refit.emplace_back("--json");

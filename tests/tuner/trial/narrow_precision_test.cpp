@@ -4,9 +4,7 @@
 
 #include <functional>
 
-#include "runtime/configured_kernel.h"
-#include "tests/tuner/support.h"
-#include "tuner/trial/testbed.h"
+#include "tests/tuner/trial/made_up_kernels.h"
 
 namespace smemtune {
 namespace {
@@ -58,37 +56,15 @@ extern "C" __global__ void made_up(int M, int N, int K, float alpha, const Eleme
 )";
     }
 
-    // Verifies each kernel with all checks, at 16x16xK for each K in `depths`. Calls `expect` for each verdict. The
-    // kernels share a testbed for each K, because its references take most of the time. A wrong kernel costs only the
-    // references of the check that it fails.
+    // Verifies each kernel with all checks.
     static void verify(const std::vector<NarrowKernel>& kernels, const std::vector<std::int64_t>& depths,
                        const std::function<void(const Testbed::Verdict&)>& expect) {
-        const std::string type = GetParam();
-        const auto manifest = "[template]\nname = \"made_up\"\noperation = \"gemm\"\ntypes = [\"" + type +
-                              "\"]\nlayouts = [\"nn\"]\n[launch]\nblock = [\"N\", \"M\"]\ngrid = [\"1\"]\n"
-                              "[requires]\nhost = true\n";
-        static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
-        static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-        const auto first = gemm(16, 16, 16, type);
-        std::vector<KernelTemplate> templates;
-        std::vector<Binary> binaries;
+        std::vector<MadeUpKernel> made_up;
         for (const auto& how : kernels) {
-            templates.push_back(load_templates({{"made_up.cu", source_of(how)}, {"made_up.toml", manifest}}).front());
-            binaries.push_back(std::get<Binary>(compiler->compile(program_of(templates.back(), {}, first))));
+            made_up.push_back({how.value + "; " + how.sum + "; " + how.result, source_of(how)});
         }
-        static std::map<std::string, TestbedBinaries> tools;
-        if (!tools.contains(type)) tools[type] = compile_testbed(*compiler, templates.front(), first);
-        for (const auto depth : depths) {
-            const auto problem = gemm(16, 16, depth, type);
-            Testbed testbed(*backend, templates.front().operation, problem, tools.at(type), 1);
-            for (std::size_t i = 0; i < kernels.size(); ++i) {
-                SCOPED_TRACE(kernels[i].value + "; " + kernels[i].sum + "; " + kernels[i].result +
-                             " K=" + std::to_string(depth));
-                const ConfiguredKernel configured(backend->load(binaries[i], 0),
-                                                  launch_of(templates[i], {}, problem, backend->device()));
-                expect(testbed.verify(configured));
-            }
-        }
+        verify_made_up(made_up, GetParam(), Checks::all, depths,
+                       [&](std::size_t, std::int64_t, const Testbed::Verdict& verdict) { expect(verdict); });
     }
     static bool is_bf16() { return std::string(GetParam()) == "bf16"; }
     static std::string bits() { return is_bf16() ? "8" : "11"; }

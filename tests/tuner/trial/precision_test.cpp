@@ -5,9 +5,7 @@
 #include <functional>
 #include <iostream>
 
-#include "runtime/configured_kernel.h"
-#include "tests/tuner/support.h"
-#include "tuner/trial/testbed.h"
+#include "tests/tuner/trial/made_up_kernels.h"
 
 namespace smemtune {
 namespace {
@@ -67,52 +65,17 @@ extern "C" __global__ void made_up(int M, int N, int K, Element alpha, const Ele
 }
 )";
     }
-    static constexpr const char* manifest = R"toml(
-[template]
-name = "made_up"
-operation = "gemm"
-types = ["f32", "3xtf32"]
-layouts = ["nn"]
-[launch]
-block = ["N", "M"]
-grid = ["1"]
-[requires]
-host = true
-)toml";
-
-    enum class Checks { first, all };  // kernels of other libraries are only checked with the first check
-    // Verifies a kernel for each of `products`, at 16x16xK for each K in `depths`. Calls expect(product, verdict). The
-    // kernels share a testbed for each K, because its references take most of the time. A wrong kernel costs only the
-    // references of the check that it fails.
+    // Verifies a kernel for each of `products`. Calls expect(product, verdict).
     static void verify(const std::vector<std::string>& products, Checks checks, const std::vector<std::int64_t>& depths,
                        const std::function<void(const std::string&, const Testbed::Verdict&)>& expect) {
-        static const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
-        static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-        const auto some = gemm(16, 16, 16, GetParam());
-        std::vector<KernelTemplate> kernels;
-        std::vector<Binary> binaries;
-        for (const auto& product : products) {
-            kernels.push_back(load_templates({{"made_up.cu", source_of(product)}, {"made_up.toml", manifest}}).front());
-            binaries.push_back(std::get<Binary>(compiler->compile(program_of(kernels.back(), {}, some))));
-        }
-        static std::map<std::string, TestbedBinaries> tools;
-        if (!tools.contains(GetParam())) {
-            tools.emplace(GetParam(), compile_testbed(*compiler, kernels.front(), some));
-        }
-        for (const auto depth : depths) {
-            const auto problem = gemm(16, 16, depth, GetParam());
-            Testbed testbed(*backend, kernels.front().operation, problem, tools.at(GetParam()), 1);
-            for (std::size_t i = 0; i < products.size(); ++i) {
-                SCOPED_TRACE(products[i] + " K=" + std::to_string(depth));
-                const ConfiguredKernel configured(backend->load(binaries[i], 0),
-                                                  launch_of(kernels[i], {}, problem, backend->device()));
-                const auto verdict =
-                    checks == Checks::first ? testbed.verify_first_check(configured) : testbed.verify(configured);
-                expect(products[i], verdict);
-                std::cout << GetParam() << " " << products[i] << " K=" << depth << ": " << verdict.worst
-                          << " of what is allowed; " << verdict.wrong.value_or("right") << '\n';
-            }
-        }
+        std::vector<MadeUpKernel> kernels;
+        for (const auto& product : products) kernels.push_back({product, source_of(product)});
+        verify_made_up(kernels, GetParam(), checks, depths,
+                       [&](std::size_t i, std::int64_t depth, const Testbed::Verdict& verdict) {
+                           expect(products[i], verdict);
+                           std::cout << GetParam() << " " << products[i] << " K=" << depth << ": " << verdict.worst
+                                     << " of what is allowed; " << verdict.wrong.value_or("right") << '\n';
+                       });
     }
     // Runs the first check of one kernel at one K.
     static Testbed::Verdict verdict_of(const std::string& product, std::int64_t depth) {

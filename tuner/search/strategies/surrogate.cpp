@@ -215,8 +215,8 @@ private:
     }
 
     // Returns new candidates, all of them untried. In a small space, these are all untried points. In a large space,
-    // they are of three kinds: the earlier candidates with the lowest bounds, and neighbours of the lowest few;
-    // neighbours and random variants of the best known points; points drawn at random.
+    // there are three kinds: (1) the earlier candidates with the lowest bounds, and neighbours of the few lowest of
+    // these; (2) neighbours and random variants of the best known points; (3) points drawn at random.
     std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {
