@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/context/fiber.hpp>
+#include <iterator>
 #include <new>
 #include <numeric>
 
@@ -61,7 +62,6 @@ struct BlockRunner::Fibers {
         SmemtuneThread self{};
         SmemtuneLane lane{};
         Fibers* all = nullptr;
-        boost::context::fiber scheduler;  // the context that runs the fibers; suspend() returns to it
         State state = State::ready;
         // Raw storage, so that the context of an abandoned fiber is not destroyed. Destroying it would unwind the
         // stack, and unwinding through a kernel that was compiled without exceptions would end the process. An
@@ -71,7 +71,39 @@ struct BlockRunner::Fibers {
         boost::context::fiber& context() { return *std::launder(reinterpret_cast<boost::context::fiber*>(storage)); }
     };
 
-    static void suspend(Fiber& fiber) { fiber.scheduler = std::move(fiber.scheduler).resume(); }
+    // Lets the fibers of `turn` run one after another, each until it waits or ends. Each one switches to the next,
+    // which takes half as many switches as a return to the scheduler after each fiber. Ends early if there is a
+    // violation.
+    void run_turn() {
+        next = 0;
+        previous = nullptr;
+        keep(std::move(next_context()).resume());
+        *current = nullptr;
+    }
+
+    static void suspend(Fiber& fiber) {
+        auto& all = *fiber.all;
+        all.previous = &fiber;
+        all.keep(std::move(all.next_context()).resume());
+    }
+
+    // Returns the context of the next fiber of the turn, or of the scheduler after the last fiber or a violation.
+    boost::context::fiber& next_context() {
+        if (next == turn.size() || violation.by != nullptr) return scheduler;
+        auto& fiber = fibers[turn[next++]];
+        *current = &fiber.self;
+        fiber.state = Fiber::State::ready;
+        return fiber.context();
+    }
+
+    // Stores the context of `previous`, from which the caller was resumed. It is empty if that fiber has ended.
+    void keep(boost::context::fiber&& context) {
+        if (previous == nullptr) {
+            scheduler = std::move(context);
+        } else {
+            new (previous->storage) boost::context::fiber(std::move(context));
+        }
+    }
 
     // A fiber's violation. It has only members without a destructor, because objects on the stack of an abandoned fiber
     // are never destroyed.
@@ -159,8 +191,19 @@ struct BlockRunner::Fibers {
                std::to_string(range->end - range->begin) + " bytes" + who;
     }
 
+    [[nodiscard]] std::size_t number_in(Fiber::State state, std::size_t count) const {
+        return static_cast<std::size_t>(std::count_if(fibers.begin(),
+                                                      fibers.begin() + static_cast<std::ptrdiff_t>(count),
+                                                      [&](const Fiber& fiber) { return fiber.state == state; }));
+    }
+
     std::vector<Fiber> fibers = std::vector<Fiber>(most_threads);
     std::vector<std::size_t> order;
+    std::vector<std::size_t> turn;       // the fibers that run_turn() runs
+    std::size_t next = 0;                // the number of fibers of the turn that have begun
+    Fiber* previous = nullptr;           // the fiber that made the last switch; null for the scheduler
+    boost::context::fiber scheduler;     // the context of run_turn()'s caller, while fibers run
+    SmemtuneThread** current = nullptr;  // the kernel's pointer to its current thread
     Violation violation;
 };
 
@@ -200,64 +243,47 @@ std::string BlockRunner::run(const HostEntry& entry, const SmemtuneThread& proto
         fiber.self.outside = &Fibers::outside;
         fiber.self.out_of_bounds = &Fibers::out_of_bounds;
         new (fiber.storage) boost::context::fiber(std::allocator_arg, stacks_->stack(i), Borrowed{},
-                                                  [&fiber, &entry, arguments](boost::context::fiber&& scheduler) {
-                                                      fiber.scheduler = std::move(scheduler);
+                                                  [&fiber, &all, &entry, arguments](boost::context::fiber&& before) {
+                                                      all.keep(std::move(before));
                                                       entry.call(arguments);
                                                       fiber.state = Fiber::State::done;
-                                                      return std::move(fiber.scheduler);
+                                                      all.previous = &fiber;
+                                                      return std::move(all.next_context());
                                                   });
     }
-    auto& current = *entry.current();
+    all.current = entry.current();
     std::size_t done = 0;
-    std::size_t in_warps = 0;  // number of fibers that wait for other lanes of their warp
-    // Runs a fiber until it waits or ends. Returns false if a violation ended the launch.
-    const auto resume = [&](Fiber& fiber) {
-        current = &fiber.self;
-        fiber.state = Fiber::State::ready;
-        auto context = std::move(fiber.context()).resume();
-        new (fiber.storage) boost::context::fiber(std::move(context));
-        if (all.violation.by != nullptr) {
-            current = nullptr;
-            stacks_->forget();
-            return false;
-        }
-        if (fiber.state == Fiber::State::done) ++done;
-        if (fiber.state == Fiber::State::at_warp) ++in_warps;
-        return true;
-    };
     while (done < count) {
         std::shuffle(all.order.begin(), all.order.end(), order_);
-        for (const auto i : all.order) {
-            if (!resume(all.fibers[i])) return all.describe(locate);
-        }
-        while (in_warps > 0) {
-            const auto before = in_warps;
+        all.turn = all.order;
+        all.run_turn();
+        // Some fibers may wait for other lanes of their warp.
+        for (auto waiting = all.number_in(Fiber::State::at_warp, count); waiting > 0 && all.violation.by == nullptr;
+             waiting = all.number_in(Fiber::State::at_warp, count)) {
             for (const auto i : all.order) {
                 if (all.fibers[i].state == Fiber::State::at_warp) all.release_warp(i, count);
             }
-            in_warps = 0;
-            std::size_t released = 0;
-            for (const auto i : all.order) {
-                auto& fiber = all.fibers[i];
-                if (fiber.state == Fiber::State::at_warp) ++in_warps;
-                if (fiber.state != Fiber::State::ready) continue;
-                ++released;
-                if (!resume(fiber)) return all.describe(locate);
+            all.turn.clear();
+            std::ranges::copy_if(all.order, std::back_inserter(all.turn),
+                                 [&](std::size_t i) { return all.fibers[i].state == Fiber::State::ready; });
+            if (all.turn.empty()) {
+                stacks_->forget();
+                return "a warp's __shfl_sync, __syncwarp or the like is not reached by all threads of its mask (" +
+                       std::to_string(waiting) + " threads of the block wait)";
             }
-            if (released > 0) continue;
-            current = nullptr;
-            stacks_->forget();
-            return "a warp's __shfl_sync, __syncwarp or the like is not reached by all threads of its mask (" +
-                   std::to_string(before) + " threads of the block wait)";
+            all.run_turn();
         }
+        if (all.violation.by != nullptr) {
+            stacks_->forget();
+            return all.describe(locate);
+        }
+        done = all.number_in(Fiber::State::done, count);
         if (done > 0 && done < count) {
-            current = nullptr;
             stacks_->forget();
             return "__syncthreads is reached by " + std::to_string(count - done) + " of the " + std::to_string(count) +
                    " threads of a block";
         }
     }
-    current = nullptr;
     return {};
 }
 

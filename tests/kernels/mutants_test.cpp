@@ -187,7 +187,8 @@ protected:
         return wrong ? std::optional("wrong: " + *wrong) : std::nullopt;
     }
 
-    // Runs the original and all mutants that were not detected yet, on every size with every check.
+    // Runs the original and all mutants that were not detected yet, on one size after another with every check. Ends
+    // when all mutants are detected, because other tests run the original on every size.
     void attack(const Configuration& configuration, const std::vector<Mutant>& mutants,
                 std::vector<std::optional<std::string>>& causes) {
         const auto original = compile(configuration, nullptr);
@@ -204,6 +205,7 @@ protected:
             const auto problem = problem_of(kernel, extents);
             const auto launch = launch_of(kernel, configuration, problem, device);
             for (const auto& check : kernel.operation.checks) {
+                if (alive.empty()) return;
                 ExactOperands operands(*backend, kernel.operation, problem, check);
                 operands.expect(*reference);
                 const auto death_of = [&](const std::shared_future<CompilePool::Result>& compiled) {

@@ -26,15 +26,16 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     return problems;
 }
 
-// Returns the default configuration. If `number` is even, or if few architectures run the kernel, also returns another
-// one: the middle of the space or, for every second such `number`, the last one, which needs the most resources.
+// Returns the default configuration. If `number` is a multiple of 4, or if few architectures run the kernel, also
+// returns another one: the middle of the space or, for every second such `number`, the last one, which needs the most
+// resources.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   int number) {
     std::vector<Configuration> configurations{default_configuration(kernel)};
     const bool is_rare = kernel.highest_compute_capability.has_value();
-    if (number % 2 != 0 && !is_rare) return configurations;
+    if (number % 4 != 0 && !is_rare) return configurations;
     const auto space = feasible_space(kernel, problem, device);
-    const bool last = is_rare ? number % 2 != 0 : number % 4 == 0;
+    const bool last = is_rare ? number % 2 != 0 : number % 8 == 0;
     if (space.size() > 0) configurations.push_back(space[last ? space.size() - 1 : space.size() / 2]);
     return configurations;
 }
