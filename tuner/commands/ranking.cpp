@@ -19,8 +19,7 @@ namespace smemtune {
 
 namespace {
 
-// The problem that the user asks about, and the portfolio of its device. --device names the device. Without --device,
-// it is the only device in the database, or else the device of this machine.
+// The problem that the user asks about, and the portfolio of its device.
 struct Asked {
     Problem problem;
     Device device;
@@ -28,11 +27,21 @@ struct Asked {
     bool is_outdated = false;  // whether the database has a portfolio with such models
 };
 
-Asked read_question(const Store& store, const CommandLine& line) {
+// Returns the device that --device names. It may be a device of the database, which this machine need not have. Without
+// --device, it is the only device in the database, or else the device of this machine.
+Device asked_device(const Store& store, const CommandLine& line) {
     const auto devices = store.devices();
+    if (!line.given("device") && devices.size() == 1) return devices.front().second;
+    const auto& name = line.text("device");
+    for (const auto& [id, device] : devices) {
+        if (device.name == name) return device;
+    }
+    return any_device(name);
+}
+
+Asked read_question(const Store& store, const CommandLine& line) {
     Asked asked;
-    asked.device =
-        !line.given("device") && devices.size() == 1 ? devices.front().second : any_device(line.text("device"));
+    asked.device = asked_device(store, line);
     const auto choice = choose_templates(line);
     const auto& type = line.text("type");
     asked.problem =

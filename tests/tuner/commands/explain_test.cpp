@@ -95,6 +95,16 @@ TEST_F(ExplainStored, OfSeveralDevicesOneMustBeNamed) {
     EXPECT_EQ(explained({"--sizes", "64"}).at("trial"), here) << "the slowest, but of this machine";
 }
 
+TEST_F(ExplainStored, TheDeviceOfARankingMayBeOneOfTheDatabaseThatThisMachineLacks) {
+    auto elsewhere = hopper;
+    elsewhere.name = "NVIDIA H100 80GB HBM3";
+    know(elsewhere, "tiled", "nn", 40, true);
+    know(ampere, "tiled", "nn", 20, true);
+    const auto ranking = explain({"--sizes", "128", "--portfolio", "--device", elsewhere.name});
+    EXPECT_EQ(ranking.code, 2);
+    EXPECT_THAT(ranking.err, HasSubstr("t.db holds no portfolio of gemm f32 nn on NVIDIA H100 80GB HBM3"));
+}
+
 TEST_F(ExplainStored, ATrialHasTheRegistersThatItsCompilerReported) {
     const auto rejected = know(hopper, "tiled", "nn", 0);
     const auto finished = explain({"--trial", std::to_string(rejected)});
