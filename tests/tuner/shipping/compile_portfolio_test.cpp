@@ -101,6 +101,21 @@ TEST_F(CompilePortfolio, OtherMachineCodeThanWasVerifiedIsLeftOutAndTheRestStays
     EXPECT_EQ(store.summary().binaries, 1);
 }
 
+TEST_F(CompilePortfolio, AMemberIsCompiledAgainUntilItsMachineCodeIsThatWhichWasVerified) {
+    const auto text = portfolio({verified("tiled")});
+    compiler.variants = 3;
+    EXPECT_EQ(compile(text).stored, 1);
+    EXPECT_EQ(compiler.begun().size(), 4) << "one to verify, two with other code";
+}
+
+TEST_F(CompilePortfolio, AnotherCompilerCompilesAMemberOnce) {
+    auto text = portfolio({verified("tiled")});
+    text.compiler = "an older one";
+    compiler.variants = 2;
+    EXPECT_THAT(compile(text).left_out, ElementsAre(HasSubstr("makes other machine code")));
+    EXPECT_EQ(compiler.begun().size(), 2) << "one to verify";
+}
+
 TEST_F(CompilePortfolio, AnEditedTemplateOrOperationIsLeftOutAndNotCompiled) {
     auto text = portfolio({verified("tiled"), verified("naive"), verified("tiled")});
     text.members[0].template_hash = "of an earlier version";

@@ -1,6 +1,7 @@
 // A fake compiler for tests, which needs no processes and no CUDA Toolkit. The test decides when each compile ends.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -20,16 +21,19 @@ class FakeCompiler : public Compiler {
 public:
     [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
         const auto text = text_of(program);
+        std::string suffix;
         {
             std::unique_lock lock(mutex_);
+            suffix.assign(static_cast<std::size_t>(std::ranges::count(begun_, text)) % variants, ' ');
             begun_.push_back(text);
             changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // a failing test may never release it
         }
         std::this_thread::sleep_for(delay);
         if (text == "broken") throw CompilerError("the compiler is gone");
         if (text == "wrong") return Rejection{Stage::compile, "line 1: wrong"};
+        const auto code = text + suffix;
         return Binary{
-            .entry = program.entry, .target = target(), .compiler = version(), .code = {text.begin(), text.end()}};
+            .entry = program.entry, .target = target(), .compiler = version(), .code = {code.begin(), code.end()}};
     }
     [[nodiscard]] std::string target() const override { return "fake"; }
     [[nodiscard]] std::string version() const override { return number; }
@@ -61,6 +65,7 @@ public:
 
     std::chrono::milliseconds delay{0};  ///< duration of each compile
     std::string number = "1";            ///< the compiler's version
+    std::size_t variants = 1;            ///< the number of machine codes that it makes of a program, one after another
 
 private:
     static std::string text_of(const Program& program) {
