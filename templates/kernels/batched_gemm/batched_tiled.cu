@@ -5,9 +5,10 @@
 // to fill it. gridDim.y can be 65,535 at most. If a batch has more products, a block computes products blockIdx.y,
 // blockIdx.y + gridDim.y, blockIdx.y + 2 * gridDim.y, ...
 //
-// Neighbouring threads read neighbouring elements in every layout: if a matrix is transposed, threadIdx.x runs along
-// the rows of the tile and threadIdx.y along K. Neighbouring threads then write a column of the tile in shared memory.
-// One extra column per tile puts the elements of a column into different banks.
+// Neighbouring threads read neighbouring elements in every layout. If A is transposed, threadIdx.x selects the row and
+// threadIdx.y selects k. If B is transposed, threadIdx.x selects k and threadIdx.y selects the column. In both cases,
+// neighbouring threads write a column of the tile in shared memory. One extra column per tile puts the elements of a
+// column into different banks.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;

@@ -20,9 +20,9 @@
 //   - dummy load (fix_register_order, same file): both fragment buffers get their registers before the loop, one after
 //     the other. Seen as: 125 conflicts without the dummy load.
 //   - back and forth (multiply, same file): consecutive FFMAs share an operand.
-//   - scale first (warp_tiled_product in gemm/warp_tiled/product.h): alpha multiplies all accumulators before anything
-//     else reads them. A store of 16 bytes needs four consecutive registers. With the multiplication, these are
-//     registers of the products, not of the accumulators. Seen as: 67 conflicts, and 5 more instructions, if output.h
+//   - scale first (warp_tiled_product in gemm/warp_tiled/product.h): alpha multiplies all accumulators before output.h
+//     reads them. A store of 16 bytes needs four consecutive registers. The products are stored, not the accumulators,
+//     so the accumulators do not need such registers. Seen as: 67 conflicts, and 5 more instructions, if output.h
 //     multiplies by alpha instead.
 #pragma once
 
@@ -91,17 +91,18 @@ __device__ __forceinline__ void load_four_in_place(int opaque_true, float* to, S
 /// Stores one value.
 /// Trick: store_alone. The store is volatile, so the compiler cannot merge four stores into one of 16 bytes.
 /// Effect: the values may stay in any registers. A store of 16 bytes needs four consecutive registers. If accumulators
-/// are stored in this way, ptxas may keep them in such registers during the whole main loop, in unsuitable banks.
+/// are stored 16 bytes at once, ptxas may keep them in consecutive registers, and thus in unsuitable banks, during the
+/// whole main loop.
 /// Seen as: no measured effect with NVRTC 13.0: 80 conflicts per 1024 FFMAs without the trick and 81 with it (split-K,
-/// the loop of 1189 instructions of pin_register above). The trick is kept because its removal would change the machine
-/// code, and stored trials would no longer be valid.
+/// with the configuration given at pin_register). The trick is kept because its removal would change the machine code,
+/// and stored trials would no longer be valid.
 __device__ __forceinline__ void store_alone(float* to, float value) { *static_cast<volatile float*>(to) = value; }
 
 /// If `wanted`, stores four[j] + zero (j = 0 .. 3) as 16 bytes at `to`, which is aligned to 16. `zero` must be 0.
 /// Trick: store_four_sums. It adds a zero that the compiler does not know to be zero, in a single asm statement.
-/// Effect: a store of 16 bytes needs four consecutive registers. The addition gives these registers to the sums, so the
-/// accumulators can have other registers, which suit the banks in the main loop. NVRTC's optimizer handles an asm
-/// statement as one instruction, so it has to process only a quarter as many.
+/// Effect: a store of 16 bytes needs four consecutive registers. Because of the addition, only its results need such
+/// registers, so the accumulators can have registers that suit the banks in the main loop. NVRTC's optimizer handles an
+/// asm statement as one instruction, so it has fewer instructions to process.
 /// Seen as: 173 conflicts without the addition, 100 with it (the winner at 4096 in layout nt). A program takes a sixth
 /// longer to compile if the same statements are written in C++.
 __device__ __forceinline__ void store_four_sums(float* to, const float* four, float zero, bool wanted) {

@@ -1,6 +1,6 @@
 // Programmatic dependent launch (from compute capability 9.0 on; PTX ISA, "griddepcontrol"): a kernel may start while
-// the previous kernel of its stream still runs. Its blocks are then set up before they are needed. On older GPUs and on
-// a CPU, the function below does nothing.
+// the previous kernel of its stream still runs. Its launch then overlaps with the previous kernel. On older GPUs and on
+// a CPU, wait_for_previous_kernel does nothing.
 #pragma once
 
 /// Waits until the previous kernel of the stream is complete and its writes are visible. Earlier kernels are then
@@ -12,16 +12,16 @@
 /// pointers that are both const and __restrict__: the compiler may assume that such data does not change.
 ///
 /// `known` is a value that is needed right after the wait; it must not be negative. The wait depends on it, so the
-/// compiler does not compute it after the wait. If `next_may_start` is false, the next kernel starts when this kernel
-/// has ended; all threads must pass the same value.
+/// compiler computes it before the wait. If `next_may_start` is false, the next kernel starts when this kernel has
+/// ended; all threads must pass the same value.
 ///
-/// The runtime starts a kernel early only if its machine code has the variable below and no other kernel. The compiler
+/// The runtime starts a kernel early only if its cubin contains the variable below and a single kernel. The compiler
 /// keeps the variable only if the kernel calls this function.
 __device__ __forceinline__ void wait_for_previous_kernel(int known = 0, bool next_may_start = true) {
 #if !defined(SMEMTUNE_HOST) && __CUDA_ARCH__ >= 900
     static unsigned char smemtune_waits_for_previous_kernel;
-    // The next kernel may start only after this wait. If it could start earlier, blocks of several kernels would wait
-    // on the multiprocessors together, and the blocks of a kernel would be spread over them unevenly.
+    // The next kernel may start only after this wait. If it could start earlier, waiting blocks of several kernels
+    // would occupy the multiprocessors, and the blocks of each kernel would be distributed unevenly.
     asm volatile(
         "{\n"
         ".reg .pred always;\n"
@@ -36,9 +36,9 @@ __device__ __forceinline__ void wait_for_previous_kernel(int known = 0, bool nex
 #endif
 }
 
-/// Whether each block of this kernel can have a multiprocessor of its own. If it cannot, and if several blocks fit on a
-/// multiprocessor, the next kernel should not start early: its blocks would fill the places that are left, so some
-/// multiprocessors would get more blocks than others.
+/// Whether the grid has no more blocks than the GPU has multiprocessors. If it has more, and several blocks fit on a
+/// multiprocessor, the next kernel should not start early: the blocks of the next kernel would fill the free places, so
+/// some multiprocessors would get more blocks than others.
 __device__ __forceinline__ bool blocks_run_alone() {
 #ifdef SMEMTUNE_HOST
     return false;

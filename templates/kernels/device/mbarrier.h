@@ -37,8 +37,7 @@ __device__ __forceinline__ void arrive_and_expect(Barrier* barrier, int bytes) {
                  : "memory");
 }
 
-/// Arrives at a barrier of block `rank` of the cluster. This barrier is at the same place in that block's shared memory
-/// as `barrier` is in this block's.
+/// Arrives at a barrier of block `rank` of the cluster: the one at the same offset in shared memory as `barrier`.
 __device__ __forceinline__ void arrive_at(Barrier* barrier, int rank) {
     unsigned there;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(barrier)), "r"(rank));

@@ -26,8 +26,8 @@ __device__ __forceinline__ void copy_tile(void* to, const TensorMap& map, int co
         : "memory");
 }
 
-/// Starts the copy of `bytes` neighbouring bytes to shared memory. `barrier` counts them. Both addresses and the number
-/// are multiples of 16. The L2 cache gives up these bytes first, so use this function for data that is read once.
+/// Starts the copy of `bytes` contiguous bytes to shared memory. `barrier` counts them. Both addresses and `bytes` are
+/// multiples of 16. The L2 cache evicts these bytes first, so use this function for data that is read once.
 __device__ __forceinline__ void copy_bytes_once(void* to, unsigned long long from, unsigned bytes, Barrier* barrier) {
     asm volatile(
         "{\n"
@@ -41,7 +41,7 @@ __device__ __forceinline__ void copy_bytes_once(void* to, unsigned long long fro
 }
 
 /// Starts the copy of a tile to several blocks of the cluster: bit r of `blocks` stands for the block with rank r. In
-/// each of these blocks, the tile goes to the same place in shared memory as `to`, and the barrier at the same place as
+/// each of these blocks, the tile is written to the offset of `to` in shared memory, and the barrier at the offset of
 /// `barrier` counts the bytes. The other arguments are those of copy_tile.
 __device__ __forceinline__ void copy_tile_to(int blocks, void* to, const TensorMap& map, int column, int row,
                                              Barrier* barrier) {

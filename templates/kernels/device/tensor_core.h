@@ -9,8 +9,8 @@
 #include "device/half.h"
 
 /// Loads four matrices from shared memory, each with 8 rows of 16 bytes. `row` of lane 8 * i + r is the address of row
-/// r of matrix i, aligned to 16 bytes. Each lane (g = lane / 4, t = lane % 4) gets in to[i] word t of row g of matrix
-/// i. If `transposed`, it gets elements (2t, g) and (2t + 1, g) of matrix i instead; the elements must have 16 bits.
+/// r of matrix i, aligned to 16 bytes. In each lane (g = lane / 4, t = lane % 4), to[i] becomes word t of row g of
+/// matrix i. If `transposed`, it becomes elements (2t, g) and (2t + 1, g) of this matrix; they must have 16 bits.
 template <bool transposed, class T>
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], const T* row) {
     static_assert(sizeof(T) == 2 || !transposed, "the instruction transposes elements of 16 bits");

@@ -1,10 +1,10 @@
 // wgmma, the instruction of Hopper's tensor cores (compute capability 9.0 only; PTX ISA, "wgmma"). A warpgroup executes
-// it: four neighbouring warps, the first of which has a number that is a multiple of 4. The instruction multiplies two
-// tiles in shared memory, or a left tile in registers by a right tile in shared memory. It is asynchronous: the
-// warpgroup goes on while the tensor cores work.
+// it: four consecutive warps, starting with a warp whose index is a multiple of 4. The instruction multiplies two tiles
+// in shared memory, or a left tile in registers by a right tile in shared memory. It is asynchronous: the warpgroup
+// goes on while the tensor cores work.
 //
 // Order of calls:  fence_sums();  multiply_tiles(...) or multiply_rows(...) several times;  commit_products();
-//                  wait_for_products<...>();
+//                  wait_for_products<...>();  keep_order(...), before the sums are read
 #pragma once
 
 #include "device/mbarrier.h"
@@ -22,7 +22,8 @@ __device__ __forceinline__ void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-/// Keeps the compiler from moving reads of the sums ahead of wait_for_products. Must be called right after it.
+/// Keeps the compiler from moving reads of the sums ahead of wait_for_products. Must be called after wait_for_products
+/// and before the sums are read.
 template <int count>
 __device__ __forceinline__ void keep_order(float (&sums)[count]) {
 #pragma unroll
@@ -33,9 +34,9 @@ __device__ __forceinline__ void keep_order(float (&sums)[count]) {
 /// lines are a group of 1024 bytes, aligned to 1024 bytes. The groups follow one another. The lines have the copy
 /// engine's swizzle of 128 bytes: chunk c (16 bytes) of line l of a group is at place c ^ l of the line.
 ///
-///     lines along K (A in layout n., B in .t)         a line is 128 bytes along K; `next` is not used
-///     lines along M or N (A in layout t., B in .n)    a line is 64 elements of one k-step; the next 64 elements of the
-///                                                     k-step start `next` bytes later
+///     lines along K (A in nn, nt; B in nt, tt)         a line is 128 bytes along K; `next` is not used
+///     lines along M or N (A in tn, tt; B in nn, tn)    a line is 64 elements of one k-step; the next 64 elements of
+///                                                      the k-step start `next` bytes later
 __device__ __forceinline__ unsigned long long describe_tile(unsigned address, int next) {
     constexpr unsigned long long swizzle_of_128_bytes = 1ULL << 62;
     return swizzle_of_128_bytes | 1024ULL / 16 << 32 | static_cast<unsigned long long>(next / 16) << 16 |

@@ -7,14 +7,15 @@
 // A thread multiplies one chunk of the matrix per round. It keeps the loads of LOADS chunks on their way: after it has
 // used a chunk, it loads the chunk that it needs LOADS rounds later.
 //
-// The elements of C are called outputs. A block computes a tile of TILE outputs. A thread computes OWN of them, for one
-// of SLICES shares of K. What a chunk is depends on the layout:
+// The elements of C are called outputs. A block computes a tile of TILE outputs. A thread computes partial sums of OWN
+// outputs, over one of SLICES slices of K. The contents of a chunk depend on the layout:
 //
-//     matrix contiguous along K             4 k-steps of each of OWN outputs; neighbouring threads differ in K
-//     matrix contiguous along the outputs   OWN outputs of one k-step; neighbouring threads differ in outputs
+//     matrix contiguous along K             4 k-steps of each of OWN outputs; threadIdx.x runs along K
+//     matrix contiguous along the outputs   OWN outputs of one k-step; threadIdx.x runs along the outputs
 //
-// If there are fewer tiles than multiprocessors, several blocks share a tile and divide K among them. The three
-// dimensions of the grid are the tiles, the blocks that share a tile, and the vectors.
+// If two or more blocks per tile fit on the GPU at once, they share the tile and divide K among them. The three
+// dimensions of the grid are the tiles, the blocks that share a tile, and the vectors. The kernel reads the matrix once
+// for each vector.
 #include "configuration.h"
 #include "device/dependent_launch.h"
 #include "device/shared.h"
@@ -59,13 +60,13 @@ constexpr int ROUND = SLICES * DEPTH;  // number of k-steps that all slices toge
 /// The place from which a thread reads its next chunk. Elements beyond the last k-step become zeros in the chunk.
 template <bool ALIGNED>
 struct Cursor {
-    const Element* matrix[OWN];  // next element of each output; if four are read at once, only [0], [4], ... are used
+    const Element* matrix[OWN];  // next element of each output; if a load has four outputs, only [0], [4], ... are used
     const Element* vector;
     long long stride;     // distance in elements from one k-step to the next in the matrix
     long long increment;  // distance in elements from one k-step to the next in the vector
-    int left;             // number of k-steps that are left to read
+    int left;             // number of k-steps from the next chunk to the end of the block's part of K
 
-    /// Places the cursor at k-step k, with `count` k-steps left to read.
+    /// Places the cursor at k-step k. The block's part of K ends before k-step k + count.
     __device__ __forceinline__ Cursor(const Operands& from, int first_output, int across, long long k, int count)
         : vector(from.vector + k * from.increment),
           stride(ALONG_K != 0 ? 1 : from.stride),

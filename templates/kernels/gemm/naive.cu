@@ -1,9 +1,9 @@
 // naive: one thread per element of C. Each thread reads both operands from global memory.
 //
 // The kernel does not try to reuse anything. A thread reads 2 elements for every 2 operations, so a product of n x n
-// matrices reads 2 n^3 elements. Only the caches make it faster, so the shape of the block matters: threads in a row of
-// the block read the same element of A (one broadcast) and neighbouring elements of B (one coalesced access). Threads
-// in a column of the block read the same column of B.
+// matrices reads 2 n^3 elements. Reuse happens only in the caches, so the shape of the block matters: threads in a row
+// of the block read the same element of A (one broadcast) and neighbouring elements of B (one coalesced access).
+// Threads in a column of the block read the same column of B.
 #include "configuration.h"
 
 constexpr int THREADS = BLOCK_X * BLOCK_Y;

@@ -5,7 +5,8 @@
 // TILE_COLUMNS) * TILE_DEPTH loads for 2 * TILE_ROWS * TILE_COLUMNS * TILE_DEPTH operations. Reuse depends only on the
 // tile of C, and is highest for a square. The depth does not change reuse: a deeper tile needs fewer barriers and
 // more shared memory. The tiles of A and B do not have the shape of the block. So the elements of a tile are numbered
-// row by row, and thread t loads elements t, t + THREADS, t + 2 * THREADS, ... This keeps all threads busy.
+// row by row, and thread t loads elements t, t + THREADS, t + 2 * THREADS, ... This divides the loads as evenly as
+// possible.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_ROWS * TILE_COLUMNS;

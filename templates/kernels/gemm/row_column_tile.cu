@@ -2,9 +2,10 @@
 //
 // Both operands are reused: an element of A by the BLOCK_COLUMNS threads of its row, an element of B by the BLOCK_ROWS
 // threads of its column. So a phase loads (BLOCK_ROWS + BLOCK_COLUMNS) * PANEL_DEPTH elements for 2 * BLOCK_ROWS *
-// BLOCK_COLUMNS * PANEL_DEPTH operations. The ratio does not depend on the depth: a deep panel saves barriers, not
-// loads. A deep panel also takes shared memory (up to 227 KiB per block on Hopper, as dynamic shared memory). Then
-// fewer blocks fit on a multiprocessor, and they hide less latency. `tiled` therefore uses shallow tiles.
+// BLOCK_COLUMNS * PANEL_DEPTH operations. The number of loads per operation does not depend on the depth: a deep panel
+// saves barriers, not loads. A deep panel also takes shared memory (up to 227 KiB per block on Hopper, as dynamic
+// shared memory). Then fewer blocks fit on a multiprocessor, and they hide less latency. `tiled` therefore uses shallow
+// tiles.
 #include "configuration.h"
 #include "device/shared.h"
 

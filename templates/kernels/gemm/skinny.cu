@@ -9,14 +9,14 @@
 // Few columns also mean few elements of C, too few for all threads of the GPU. So the threads divide K, in two ways:
 //
 //     k-steps of a k-tile   the threads of a block form SLICES_K slices, and each in turn takes four k-steps
-//     k-tiles               if there are fewer tiles than multiprocessors, several blocks share a tile
+//     k-tiles               if two or more blocks per tile fit on the GPU at once, they share the tile
 //
 // How many blocks share a tile depends on the size of the product. The kernel reads this number from the grid
 // (gridDim.y), so one compiled kernel can be used for all sizes.
 //
 // A thread owns THREAD_M x THREAD_N elements of C, as in `thread_tiled`, and adds up the products of its slice. At the
-// end, a block adds up the sums of its slices through shared memory. The last of the blocks that share a tile then adds
-// up the sums of all of them through the workspace. The order of the additions is fixed (split_sums.h).
+// end, a block adds up the sums of its slices through shared memory. Of the blocks that share a tile, the last one to
+// arrive then adds up the sums of all through the workspace. The order of the additions is fixed (split_sums.h).
 #include "configuration.h"
 #include "device/async_copy.h"
 #include "device/dependent_launch.h"
@@ -29,14 +29,14 @@ static_assert(BLOCK_K % (4 * SLICES_K) == 0, "a slice takes four k-steps at a ti
 static_assert(STAGES >= 2, "one stage is read while another is filled");
 
 /// The part of one operand in a stage: EXTENT rows of op(A), or columns of op(B), with BLOCK_K k-steps. A line is
-/// contiguous in memory: along K if LINES_ALONG_K, else along the rows (columns). The rows are divided among
-/// THREADS_ACROSS threads, and each owns OWN rows.
+/// contiguous in memory: along K if LINES_ALONG_K, else along M (or N). The rows are divided among THREADS_ACROSS
+/// threads, and each owns OWN rows.
 template <int EXTENT, int OWN, int THREADS_ACROSS, bool LINES_ALONG_K, bool ALONG_K>
 struct Operand {
     static constexpr int LINES = LINES_ALONG_K ? EXTENT : BLOCK_K;
     static constexpr int LENGTH = LINES_ALONG_K ? BLOCK_K : EXTENT;
     static constexpr int PITCH = LINES_ALONG_K ? BLOCK_K + PAD_K : EXTENT;
-    /// The number of neighbouring rows that a thread reads with one load.
+    /// A thread's rows form groups of WIDTH neighbouring rows. One load reads a group of 4.
     static constexpr int WIDTH = ALONG_K ? 1 : OWN % 4 == 0 ? 4 : OWN;
 
     /// Returns the index of the i-th row of thread `thread`. thread_of and own_of are the inverse: they return `thread`
@@ -55,7 +55,7 @@ struct Operand {
                                                 int length) {
         constexpr int PER_LINE = LENGTH / VECTOR;
         constexpr int UNITS = LINES * PER_LINE;
-        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether `place` is the same for all of its copies
+        constexpr bool SAME_PLACE = THREADS % PER_LINE == 0;  // whether `place` is the same for all copies of a thread
         const int first = threadIdx.x;
 #pragma unroll(VECTOR == 4 ? 4 : 1)
         for (int i = 0; i < (UNITS + THREADS - 1) / THREADS; ++i) {

@@ -1,10 +1,11 @@
 // strip_tiled: strips instead of tiles. A strip is TILE_SIZE elements of a column of A, or of a row of B.
 //
 // Strips allow the same reuse as the tiles of `tiled`: each loaded element is used by TILE_SIZE threads. A phase of
-// STRIPS strips loads 2 * TILE_SIZE * STRIPS elements for 2 * TILE_SIZE^2 * STRIPS operations. It needs TILE_SIZE /
-// STRIPS times less shared memory than `tiled`, but TILE_SIZE / STRIPS times as many barriers. Two other costs: most
-// threads load nothing: only STRIPS of the TILE_SIZE columns of threads load from A, and only STRIPS rows of threads
-// from B. And a phase reads only STRIPS neighbouring elements of each row of A, a short access.
+// STRIPS strips loads 2 * TILE_SIZE * STRIPS elements for 2 * TILE_SIZE^2 * STRIPS operations. The kernel needs
+// TILE_SIZE / STRIPS times less shared memory than `tiled`, but TILE_SIZE / STRIPS times as many barriers. There are
+// two other costs. If STRIPS is small, most threads load nothing, because only STRIPS columns of threads load from A,
+// and only STRIPS rows of threads load from B. Also, a phase reads only STRIPS neighbouring elements of each row of A,
+// which is a short access.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_SIZE * TILE_SIZE;

@@ -2,47 +2,48 @@
 // up). Elements are f16 or bf16, sums are FP32. Any layout, shape, stride and alignment is allowed.
 //
 // Memory bandwidth limits such products, so enough bytes of the large operand must be on their way at any time. Each
-// warp therefore streams its own part of the large operand. It copies asynchronously into its own part of shared memory
-// and does not wait for other warps. Tensor cores are so fast that they pay off even for a single column.
+// warp therefore streams its own part of the large operand. It copies asynchronously into its own part of shared
+// memory, so these copies need no barrier. Tensor cores are so fast that they pay off even for a single column.
 //
 // In these files, the large operand has "rows": rows of op(A), or columns of op(B) if C has few rows. The small operand
-// has at most COLUMNS "columns". The small operand is the right operand of the instruction, which has 8 columns. If C
-// has few rows, the product is C^T = op(B)^T op(A)^T.
+// has at most COLUMNS "columns". In mma.sync, the small operand is the right operand, which has 8 columns. If C has few
+// rows, the product is C^T = op(B)^T op(A)^T.
 //
 //     large operand, rows x K                             small operand, K x COLUMNS      tile of C, TILE x COLUMNS
 //                        K                                +--+                            +--+
-//         +-----------------------------------+           |  |  panel 0, PANEL k-steps    |  |  warps 0, WARP_ROWS
+//         +-----------------------------------+           |  |  panel 0, PANEL k-steps    |  |  warp % WARPS_M = 0
 //         |  0 0 1 1 2 2 3 3 0 0 1 1 2 2 ...  |  TILE     |  |                            |  |
 //         |                                   |           +--+                            +--+
-//         +-----------------------------------+           |  |  panel 1                   |  |  warps 1
+//         +-----------------------------------+           |  |  panel 1                   |  |  warp % WARPS_M = 1
 //         |                                   |           |  |                            |  |
 //         +-----------------------------------+           ...                             +--+
 //           each number is the slice that multiplies this block of 32 k-steps (RUN = 2, SLICES_K = 4)
 //
-// In these files, a "block" is a part of the large operand: 32 k-steps of a warp's rows. "Thread block" is the CUDA
-// term. WARPS_M x SLICES_K warps compute a tile. If there are fewer tiles than multiprocessors, several thread blocks
-// share a tile and divide K among them (gridDim.y). The sums of slices, and then of thread blocks, are added up in a
-// fixed order.
+// In these files, a "block" is a part of the large operand: 32 k-steps of a warp's WARP_ROWS rows. "Thread block" is
+// the CUDA term. WARPS_M x SLICES_K warps compute a tile. If two or more thread blocks per tile fit on the GPU at once,
+// they share the tile and divide K among them (gridDim.y). The sums of slices, and then of thread blocks, are added up
+// in a fixed order.
 //
 //
-// THE RING
+// THE RING BUFFER
 //
-// A warp has a ring of LOADS places for blocks in shared memory. So LOADS blocks are on their way at the same time. The
-// warp copies them 16 bytes at a time:
+// A warp has a ring buffer in shared memory with room for LOADS blocks. So LOADS blocks are on their way at the same
+// time. The warp copies them 16 bytes at a time:
 //
 //     large operand contiguous along K     A lane copies the elements of its own fragments, and reads only what it has
 //                                          copied. So it waits for no other lane.
-//     contiguous along the rows            Neighbouring lanes copy neighbours in memory. If WARP_ROWS is 64, 8 lanes
+//     contiguous along M or N              Neighbouring lanes copy neighbours in memory. If WARP_ROWS is 64, 8 lanes
 //                                          copy 128 bytes; if it is 32, 4 lanes copy 64 bytes. Other lanes read
 //                                          these bytes, so the warp waits for the copies of all its lanes. If each lane
-//                                          copied its own fragments, only 32 bytes of neighbouring lanes would lie
-//                                          side by side, too few for a request to the L2 cache.
+//                                          copied its own fragments, only 32 bytes of 8 neighbouring lanes would lie
+//                                          side by side, too few for an efficient request to the L2 cache.
 //
 // Both arrangements in shared memory have no bank conflicts.
 //
 // The small operand is divided into panels. A panel has the k-steps of LOADS blocks of each slice. Shared memory holds
 // two panels: one is multiplied while the next one is copied. All warps copy the panels together, so there is a barrier
-// for each panel. The barrier does not wait for the copies of blocks.
+// for each panel. Before the barrier, a thread waits only for the oldest of its LOADS groups of copies, which contains
+// its part of the panel.
 //
 //     round        -1                    0                               1
 //     blocks       [copy those of 0]  |  multiply, copy those of 1   |  multiply, copy those of 2
@@ -52,15 +53,15 @@
 //
 // FRAGMENTS
 //
-// An instruction multiplies 16 rows by 16 k-steps. Lane (g, t) = (lane / 4, lane % 4) holds k-steps 2t, 2t + 1, 2t + 8
-// and 2t + 9 of rows g and g + 8. The k-steps of the matrix may be assigned to those of the instruction in any order,
-// if both operands have the same order. The rows may be assigned in any order, too, if C has the same order. This
-// kernel chooses orders that allow copies of 16 bytes: a lane has k-steps 8t .. 8t + 7 of a block. These are 4 pairs,
-// and each of two instructions takes 2 of them.
+// An mma.sync multiplies 16 rows x 16 k-steps of the large operand by 16 k-steps x 8 columns. Lane (g, t) = (lane / 4,
+// lane % 4) holds k-steps 2t, 2t + 1, 2t + 8 and 2t + 9 of rows g and g + 8. The k-steps of the matrix may be assigned
+// to those of the instruction in any order, if both operands have the same order. The rows may be assigned in any
+// order, too, if C has the same order. This kernel chooses orders that allow copies of 16 bytes: a lane has k-steps 8t
+// .. 8t + 7 of a block. These are 4 pairs, and each of two instructions takes 2 of them.
 //
 //     large operand contiguous along K         a lane reads 8 k-steps of one row. They fill 4 registers as they are.
 //                                              The lanes of a row read 64 bytes that lie side by side.
-//     contiguous along the rows                a lane reads OWN rows of one k-step. Pair p of a row has k-steps 2p and
+//     contiguous along M or N                  a lane reads OWN rows of one k-step. Pair p of a row has k-steps 2p and
 //                                              2p + 1, so the lane interleaves the elements of these two k-steps.
 //
 // Lanes read the small operand in the same order of k-steps: with loads of 16 bytes if the small operand is contiguous
@@ -69,9 +70,9 @@
 //
 // EDGES
 //
-// Rows that are not aligned to 16 bytes are copied 8 or 4 bytes at a time, or element by element. If K is not a
-// multiple of 32, the last block is also copied element by element. The sums of rows and columns beyond the edge of C
-// are computed from arbitrary values and are not written.
+// If the large operand is not aligned to 16 bytes, it is copied 8 or 4 bytes at a time, or element by element. If K is
+// not a multiple of 32, the last block along K is always copied element by element. The sums of rows and columns beyond
+// the edge of C are computed from arbitrary values and are not written.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -79,7 +80,7 @@
 //     COLUMNS=16 WARP_ROWS=32 WARPS_M=1 SLICES_K=8 LOADS=4 BLOCKS_PER_SM=1, 4096x16x4096, layout nn, f16, 132
 //     multiprocessors
 //
-//     grid                     4096 / 32 tiles, 132 / 128 thread blocks for each     128 x 1 blocks of 256 threads
+//     grid                     4096 / 32 tiles, 132 / 128 thread blocks for each     128 thread blocks of 256 threads
 //     a block of a warp        32 rows * 32 k-steps * 2                              2048 bytes, 4 copies of a lane
 //     its products             2 fragments * 2 instructions * 2 groups of columns    8 mma.sync
 //     on their way             8 warps * 4 blocks * 2048                             65,536 bytes
@@ -91,7 +92,7 @@
 #include "gemm/tensor_skinny/small.h"
 #include "gemm/tensor_skinny/sums.h"
 
-constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // number of neighbouring blocks of a slice; 2 have 128 bytes of each row
+constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // number of neighbouring blocks of a slice; two span 128 bytes of a row
 static_assert(PANEL == DEPTH * LOADS * SLICES_K, "a panel has LOADS blocks for each slice");
 static_assert(THREADS == 32 * WARPS_M * SLICES_K, "a warp for each part of a tile");
 
@@ -104,7 +105,7 @@ __device__ __forceinline__ int blocks_of(int blocks, int slice) {
 }
 
 /// sums += block * b. Here b is the part of the small operand with the same k-steps as `block`. `number` is the index
-/// of these k-steps among the parts of the panel.
+/// of the block in the panel, among the blocks of all slices.
 __device__ __forceinline__ void multiply_block(Sums& sums, const Block& block, const Element* panel, int number) {
     unsigned b[GROUPS][4];
 #pragma unroll
@@ -186,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     auto* const all_sums = reinterpret_cast<float*>(shared);
     store_sums(all_sums + slice * SLICE_SUMS, sums, warp_row);
     __syncthreads();                                                                 // all sums are in shared memory
-    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // number of lines left of C
+    const int lines = LINES_ALONG_ROWS ? columns - first_column : rows - first_row;  // lines up to the edge of C
     const int length = LINES_ALONG_ROWS ? rows - first_row : columns - first_column;
     const long long step = NARROW_IS_B && LINES_ALONG_ROWS ? ldc : 1;
     Element* const to = C + (NARROW_IS_B ? first_row * ldc + first_column : first_column * ldc + first_row);

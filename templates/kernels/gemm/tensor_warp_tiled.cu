@@ -30,8 +30,8 @@
 // A STAGE OF SHARED MEMORY
 //
 // A stage holds a k-tile: BLOCK_K columns of op(A), then BLOCK_K rows of op(B). A line is a run of elements that are
-// contiguous in global memory. In shared memory lines stay contiguous, so all copies have 16 bytes. A chunk is 16
-// bytes: 8 elements, or 4 of tf32. Where a fragment needs the transpose, ldmatrix transposes.
+// contiguous in global memory. A chunk is 16 bytes of a line: 8 elements, or 4 of tf32. Copies do not transpose, so
+// each can move a whole chunk. Where a fragment needs the transpose, ldmatrix transposes.
 //
 //     A in layouts n., B in layouts .t    contiguous along K: a line is a row of op(A) or a column of op(B) and has
 //                                         BLOCK_K elements
@@ -44,7 +44,7 @@
 //
 //     place(line, chunk) = line * CHUNKS + (chunk ^ line / (8 / SPAN) % SPAN)      CHUNKS per line, SPAN = 8, 4 or 2
 //
-//     CHUNKS = 8 (64 elements of 16 bits)           CHUNKS = 4 (32 of them): two lines fill the 8 columns
+//     CHUNKS = 8 (64 elements of 16 bits)           CHUNKS = 4 (32 elements of 16 bits): two lines fill the 8 columns
 //     line 0:  0 1 2 3 4 5 6 7                      lines 0, 1:  0 1 2 3  0 1 2 3
 //     line 1:  1 0 3 2 5 4 7 6                      lines 2, 3:  1 0 3 2  1 0 3 2
 //     line 2:  2 3 0 1 6 7 4 5                      lines 4, 5:  2 3 0 1  2 3 0 1

@@ -5,12 +5,12 @@
 // 64 products. That is a quarter of a value per product; in `joint_tiled` it is one value per product. A phase loads
 // (BLOCK_M + BLOCK_N) * BLOCK_K elements for 2 * BLOCK_M * BLOCK_N * BLOCK_K operations.
 //
-// A thread reads four neighbouring values at once. The tile of A is therefore stored by columns. A thread's rows and
-// columns form groups of four, with the groups of other threads between them. So neighbouring threads read neighbouring
-// banks:
+// A thread reads four neighbouring values at once. The tile of A is therefore transposed in shared memory. A thread's
+// rows and columns form groups of four, with the groups of other threads between them. So neighbouring threads read
+// neighbouring banks:
 //
 //     columns of the tile    0..3   4..7  ...  60..63   64..67  68..71  ...  124..127    (BLOCK_N = 128, THREAD_N = 8)
-//     thread (THREADS_N 16)     0      1          15        0       1             15
+//     thread (THREADS_N = 16)   0      1          15        0       1             15
 //
 // The cost is registers: a thread needs up to 128, so a multiprocessor holds 512 threads, a quarter as many as with
 // `tiled`. The next kernel, `warp_tiled`, copies tiles to shared memory asynchronously instead of through registers,
@@ -22,7 +22,7 @@ constexpr int THREADS_M = BLOCK_M / THREAD_M;
 constexpr int THREADS_N = BLOCK_N / THREAD_N;
 constexpr int THREADS = THREADS_M * THREADS_N;
 /// Distance in elements between rows of A's tile in shared memory. The 4 elements of padding spread the elements that a
-/// warp writes at once over the banks: each bank gets one element if BLOCK_K = 8, and two if BLOCK_K = 16.
+/// warp writes at once over the banks: a bank gets at most one element if BLOCK_K = 8, and at most two if BLOCK_K = 16.
 constexpr int PITCH = BLOCK_M + 4;
 static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "whole threads tile a block");
 static_assert(THREAD_M % 4 == 0 && THREAD_N % 4 == 0 && BLOCK_K % 4 == 0, "reads are 16 bytes long");
@@ -116,8 +116,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
         }
     }
 
-    // The 16-byte stores below need consecutive registers. A loop of its own multiplies the sums by alpha, so that only
-    // the products must be in such registers. If the sums had to be in such registers, the main loop would be slower.
+    // The 16-byte stores below need consecutive registers. A separate loop multiplies the sums by alpha, so that only
+    // the products need consecutive registers. If the sums needed them, the main loop would be slower.
 #pragma unroll
     for (int i = 0; i < THREAD_M * THREAD_N; ++i) sums[i / THREAD_N][i % THREAD_N] *= alpha;
     C += first_row * ldc + first_column;

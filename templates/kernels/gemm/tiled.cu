@@ -3,8 +3,8 @@
 // A block computes a square tile of C in phases. In each phase, it copies one tile of A and one of B to shared memory.
 // Each thread copies one element of each tile, and each element is used TILE_WIDTH times. So a phase loads 2 *
 // TILE_WIDTH^2 elements for 2 * TILE_WIDTH^3 operations: TILE_WIDTH times fewer loads from global memory than in
-// `naive`. With TILE_WIDTH = 16, these are 512 loads for 8,192 operations. The costs are two barriers per phase, and
-// one or two reads of shared memory for each multiplication. `joint_tiled` needs fewer of both.
+// `naive`. With TILE_WIDTH = 16, a phase has 512 loads for 8,192 operations. The costs are two barriers per phase, and
+// more than one read of shared memory for each multiplication. `joint_tiled` needs fewer of both.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_WIDTH * TILE_WIDTH;

@@ -12,21 +12,23 @@
 // The big plane has the `big` numbers of a matrix, the small plane the `small` ones. The right operand is split into
 // planes before the products, in the same launch. Its copy in the workspace alternates along K: 32 numbers of the big
 // plane, the same 32 of the small plane, the next 32 of the big plane, ... (prepare.h). The copy is contiguous along K
-// in every layout, so all layouts have the same main loop. The left operand is split in registers.
+// in every layout, so the main loop always reads the right operand in the same way. The left operand is split in
+// registers.
 //
 //
 // SUMS
 //
-// A consumer has two sets of sums. For each 8 k-steps, the tensor cores start from 0 and add up 3 * 8 products for each
-// element, the small ones first: small * big, big * small, then big * big. Tensor cores truncate sums, so longer sums
-// would be less precise than FP32. FP32 units add the result to the other set, rounding to nearest. They add one half
-// of the columns while the tensor cores multiply the other half (consumer.h).
+// A consumer has two sets of sums: short sums and total sums. For each 8 k-steps, the tensor cores start the short sums
+// from 0 and add up 3 * 8 products for each element, the small ones first: small * big, big * small, then big * big.
+// Tensor cores truncate sums, so longer sums would be less precise than FP32. FP32 units add the short sums to the
+// total sums, rounding to nearest. They add one half of the columns while the tensor cores multiply the other half
+// (consumer.h).
 //
 //
 // INFINITIES, NAN AND THE LARGEST NUMBERS
 //
-// An infinite element has small = inf - inf = NaN. A finite element above 2^128 - 2^116 is rounded to big = inf, and
-// small = -inf. So all sums with such elements are NaN. At the end, the thread that has a NaN sum computes this sum
+// An infinite element has small = inf - inf = NaN. A finite element of at least 2^128 - 2^116 is rounded to big = inf,
+// and small = -inf. So all sums with such elements are NaN. At the end, the thread that has a NaN sum computes this sum
 // again without tensor cores, product by product (Output::write_plain_sums). The result is that of IEEE 754. This is
 // slow, but it costs little if a matrix has few rows and columns with such elements.
 //
@@ -39,7 +41,7 @@
 //     BLOCK_M=128 BLOCK_N=128 STAGES=4 CONSUMERS=2, M = N = K = 4096
 //
 //     sums of a thread           64 * 128 / 128, twice       128
-//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: of a k-tile, and big and small parts for two k-steps
+//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: of a k-tile, and big and small parts of 2 * 8 k-steps
 //     products of a k-tile       2 * 3 * 32 / 8 of 64x64x8   24 wgmma of each consumer, 1536 cycles for both
 //     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, 512 cycles for both
 //     stages                     4 * (128 + 2 * 128) * 128   196,608 bytes

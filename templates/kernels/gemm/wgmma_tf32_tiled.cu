@@ -3,9 +3,9 @@
 // wgmma_split_tiled.cu is the variant whose products are as precise as FP32.
 //
 // Producer, consumers, stages, clusters, split-K and grid are those of wgmma_tiled; the top of wgmma_tiled.cu explains
-// them. But the blocks of a cluster share either operands or K. This page explains only the other differences. Reading
-// order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the operand in registers), consumer.h, output.h, prepare.h
-// (copies in the workspace), product.h (the body).
+// them. But the blocks of a cluster either share operands or split K. This page explains only the other differences.
+// Reading order: this page, wgmma_tf32_tiled/stages.h, fragments.h (the operand in registers), consumer.h, output.h,
+// prepare.h (copies in the workspace), product.h (the body).
 //
 //
 // LEFT AND RIGHT
@@ -20,29 +20,31 @@
 //     tt        C      A, along rows                B, along K
 //     tn        C      A, along rows                B, along columns: transposed first (prepare.h)
 //
-//     registers <- left operand of a k-tile, ROWS x 32       shared memory: right operand, 32 x BLOCK_N, along K
-//                      32 bytes of 8 rows, a k-step                         lines of 32 elements, swizzled
+//     left operand of a k-tile     ROWS x 32 for each consumer, loaded from shared memory into registers (fragments.h)
+//     right operand of a k-tile    32 x BLOCK_N in shared memory: lines of 32 elements along K, swizzled
 //
-// While the tensor cores multiply a k-tile, a consumer loads the rows of the next one (consumer.h).
+// While the tensor cores multiply a k-tile, a consumer loads the left operand of the next k-tile into registers
+// (consumer.h).
 //
 //
 // TF32
 //
 // An element is a float in memory. TF32 has 11 bits of significand. The left operand is rounded to TF32 in registers
-// (cvt.rna.tf32.f32: to nearest, ties away from zero). If the right operand is copied to the workspace first, its copy
+// (cvt.rna.tf32.f32: to nearest, ties away from zero). If the right operand is transposed first (layout tn), its copy
 // is rounded in the same way. Otherwise the tensor cores truncate its elements. Sums, alpha, beta and C are FP32.
 // Tensor cores truncate sums, so a sum has at most 6144 products (LONGEST_SUM of the manifest). If K is larger, several
-// blocks share it. Or, with RESTARTS = 1, a block computes several sums, one after another: it writes the first to C,
-// and adds the others to C. These additions replace numbers below 2^-126 by 0, and alpha times a sum may be infinite
-// although the total is not.
+// blocks split K, or RESTARTS is 1. With RESTARTS = 1, a block computes several sums of each element, one after
+// another. It writes the first sum to C, and adds the others to C. These additions flush subnormal numbers to 0. Also,
+// alpha times one of the sums may be infinite although the total is finite.
 //
 //
 // ROWS THAT ARE NOT ALIGNED
 //
-// If the length of packed rows of an operand is not a multiple of 16 bytes, the operand is copied to the workspace
-// before the products, as in wgmma_tiled. If only the stride or the address of a call is not such a multiple, the
-// producer's threads copy the operand element by element, which is slow. C needs no alignment, because the consumers'
-// threads write it from registers.
+// If the length of an operand's rows (without padding) is not a multiple of 16 bytes, the workspace has room for a copy
+// of the operand. If the engine cannot address the operand, the blocks copy it there before the products, as in
+// wgmma_tiled. If the engine cannot address an operand and there is no such room, the producer's threads copy the
+// operand element by element, which is slow. C needs no alignment, because the consumers' threads write it from
+// registers.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -54,7 +56,7 @@
 //     left operand of a thread   64 * 32 / 128, twice       32 registers
 //     products of a k-tile       32 / 8 of 64 x 256 x 8     4 wgmma of each consumer, 1024 cycles of the tensor cores
 //     stages                     4 * (128 + 256) * 32 * 4   196,608 bytes
-//     shared memory in a cycle   48 bytes are written, tensor cores read 64 and threads 16; 128 are possible
+//     shared memory per cycle    48 bytes written, 64 read by tensor cores, 16 read by threads; the limit is 128 bytes
 #include "gemm/wgmma_tf32_tiled/product.h"
 
 #if CLUSTER_M * CLUSTER_N * CLUSTER_K > 1

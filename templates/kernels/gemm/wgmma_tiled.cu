@@ -16,14 +16,14 @@
 //     consumer c  waits until stage s is full, then multiplies ROWS rows of A, from       empty[s] counts the consumers
 //                 row c * ROWS of the tile on, by all columns of B                        that are done with the stage
 //
-// With PING_PONG, ROWS is BLOCK_M, and each stage is for one consumer only (see below).
+// With PING_PONG, ROWS is BLOCK_M, and only one consumer multiplies each k-tile (see below).
 //
 // A consumer starts the products of a k-tile before it waits for those of the previous k-tile. So the tensor cores
 // always have work:
 //
-//     producer        copy 0 | copy 1 | copy 2 | copy 3 |    | copy 4 ...                   STAGES = 4
-//     consumers              | multiply 0 | multiply 1 | multiply 2 | multiply 3 | ...
-//                                         ^ k-tile 0 is done: stage 0 is empty again
+//     producer        copy 0 | copy 1 | copy 2 | copy 3 |        | copy 4 |            | copy 5 | ...     STAGES = 4
+//     consumers              |            multiply 0             |     multiply 1      | multiply 2 ...
+//                                                                ^ k-tile 0 is done: stage 0 is empty again
 //
 // The grid has at most one block for each multiprocessor. Each block computes several tiles of C, one after another
 // (Work). While the consumers write a tile to C, the producer already loads k-tiles of the next tile.
@@ -40,7 +40,8 @@
 //     consumer 1                             | multiply tile 1 | write tile 1 |   | multiply tile 3 ...
 //
 // This saves most time if K is small, because writing a tile then takes long in comparison with its products. But a
-// tile must be smaller, because one consumer has all its sums, so each element that is loaded serves fewer products.
+// tile must be smaller, because the registers of one consumer hold all sums of the tile. So each loaded element is used
+// in fewer products.
 //
 //
 // A K-TILE IN SHARED MEMORY
@@ -48,10 +49,10 @@
 // The copy engine (TMA) writes lines of 128 bytes (64 elements) and swizzles them: chunk c (16 bytes) of line l is at
 // place c ^ (l % 8) of the line. What a line is depends on the layout:
 //
-//     operand contiguous along K              a line is a row of op(A) or a column of op(B). One copy has BLOCK_M or
-//     (A in layouts n., B in layouts .t)      BLOCK_N lines
+//     operand contiguous along K              a line is 64 k-steps of a row of op(A) or of a column of op(B). Without
+//     (A in nn and nt, B in nt and tt)        clusters, one copy has BLOCK_M or BLOCK_N lines
 //     operand contiguous along M or N         a line is 64 rows or columns of one k-step. One copy has 64 lines: the
-//     (A in layouts t., B in layouts .n)      64 k-steps of 64 rows or columns
+//     (A in tn and tt, B in nn and tn)        64 k-steps of 64 rows or columns
 //
 // wgmma can read both arrangements. Its last two operands say which one each matrix has.
 //
@@ -70,9 +71,9 @@
 // then between the clusters through the workspace. Shared memory is faster, but large clusters leave multiprocessors
 // without work: of 132 multiprocessors, at most 124 run blocks of clusters of 4.
 //
-// A cluster can have both kinds of blocks. For example, CLUSTER_M = 2 and CLUSTER_K = 4 make clusters of 8 blocks for
-// two tiles, one below the other. The blocks of ranks 0 and 1 multiply the first part of K and copy their part of B for
-// each other, those of ranks 2 and 3 multiply the second part, and so on.
+// The blocks of a cluster can both share operands and split K. For example, CLUSTER_M = 2 and CLUSTER_K = 4 make
+// clusters of 8 blocks for two tiles, one below the other. The blocks of ranks 0 and 1 multiply the first part of K and
+// copy their part of B for each other, those of ranks 2 and 3 multiply the second part, and so on.
 //
 //
 // EDGES, AND ROWS THAT ARE NOT ALIGNED (repack.h)
@@ -80,29 +81,29 @@
 // For elements beyond the edges of a matrix, the copy engine loads zeros and stores nothing. The engine can address a
 // matrix only if the matrix and its rows start at multiples of 16 bytes.
 //
-// If the extents are such that packed rows of A or B (without padding) do not start at these multiples, the manifest
-// asks for a workspace with room for both operands. Before the products, all blocks copy the operands that the engine
-// cannot address to the workspace. The blocks read aligned groups of 16 bytes, so they also read up to 14 bytes before
-// and after an operand. Each copied operand is read and written once. If C is large, the products take much longer than
-// these copies.
+// If the length of the rows of A or B (without padding) is not a multiple of 16 bytes, the manifest asks for a
+// workspace with room for both operands. If the engine cannot address an operand, all blocks together copy this operand
+// to the workspace before the products. The blocks read aligned groups of 16 bytes, so they also read up to 14 bytes
+// before and after an operand. Each copied operand is read and written once. If C is large, the products take much
+// longer than these copies.
 //
 // With other extents, the workspace has no such room. If a call then passes a stride or an address that the engine
 // cannot use, the producer's 128 threads copy that operand element by element, which is slow.
 //
-// The engine stores C if the rows of C begin and end at multiples of 16 bytes. Otherwise the consumers' threads store
-// C, two elements at once.
+// The engine stores C if K is not split and the rows of C begin and end at multiples of 16 bytes. Otherwise the
+// consumers' threads store C, two elements at once.
 //
 //
 // EPILOGUE
 //
-// A warp has the sums of 16 rows. It handles STRIP_COLUMNS columns at a time: it scales and rounds the sums, writes
-// them to a strip in shared memory (stmatrix) and starts a copy of the strip to C. If a tile has several
-// strips, each warp uses two of them in turn.
+// A warp has the sums of 16 of each 64 rows. It handles 16 rows and STRIP_COLUMNS columns at a time: it scales and
+// rounds the sums, writes them to a strip in shared memory (stmatrix) and starts a copy of the strip to C. If a warp
+// has several strips in a tile, it uses two buffers in turn.
 //
 //
 // SMALL PRODUCTS: TIME BEFORE THE FIRST COPY
 //
-// The kernel may start while the previous kernel of the stream still runs. It then initialises its barriers, fetches
+// The kernel may start while the previous kernel of the stream still runs. It then initialises its barriers, prefetches
 // the tensor maps and determines its first tile. Only then does it wait for the previous kernel
 // (device/dependent_launch.h). If the previous kernel leaves room on the multiprocessors, for example because two
 // blocks fit on each (BLOCKS_PER_SM), this preparation overlaps with the previous kernel and adds no time.

@@ -24,7 +24,7 @@ __device__ __forceinline__ int row_of(int i, int half) {
 /// elements that this lane has of its line `line`. The elements of neighbouring lanes are neighbours.
 __device__ __forceinline__ int place_along_k(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * 8; }
 
-/// If the large operand is contiguous along its rows: returns the index, in a block in shared memory, of the first of
+/// If the large operand is contiguous along M or N: returns the index, in a block in shared memory, of the first of
 /// rows 8 * chunk .. 8 * chunk + 7 of k-step 8 * t + line. Because of the exclusive or, neighbouring lanes use
 /// different banks, both when they write and when they read.
 __device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
@@ -71,8 +71,8 @@ struct Large {
 
 private:
     // The chunks that a lane copies. If the operand is contiguous along K, they are those of the lane's own fragments:
-    // 8 k-steps of each of its rows. If the operand is contiguous along the rows, CHUNKS neighbouring lanes copy a
-    // whole k-step, so that a request to the L2 cache is 64 or 128 bytes. Other lanes read what a lane has copied.
+    // 8 k-steps of each of its rows. If the operand is contiguous along M or N, CHUNKS neighbouring lanes copy a whole
+    // k-step, so that a request to the L2 cache is 64 or 128 bytes. Other lanes read what a lane has copied.
     static __device__ __forceinline__ int lane_chunk() { return threadIdx.x % 32 % CHUNKS; }
     static __device__ __forceinline__ int lane_t() { return threadIdx.x % 32 / CHUNKS % 4; }
     static __device__ __forceinline__ int line_of(int i) { return i * (8 / CHUNKS) + threadIdx.x % 32 / CHUNKS / 4; }

@@ -49,7 +49,8 @@ struct Small {
     }
 
     /// Loads the fragments of columns 8 * group .. 8 * group + 7 for block `block` (32 k-steps) of a panel. In b[i],
-    /// lane 4 * g + t gets k-steps 8t + 2i and 8t + 2i + 1 of the block.
+    /// lane 4 * g + t gets k-steps 8t + 2i and 8t + 2i + 1 of the block in column 8 * group + g (in column 0 if COLUMNS
+    /// is 1).
     static __device__ __forceinline__ void load(unsigned (&b)[4], const Element* panel, int block, int group) {
         const int lane = threadIdx.x % 32;
         if (SMALL_ALONG_K) {

@@ -14,18 +14,18 @@ struct Sums {
     float of[FRAGMENTS_M][GROUPS][4];
 };
 
-// The elements of a tile are numbered line by line, where a line is contiguous in C. If C is a vector, a tile is one
-// line. Four neighbours of a line are a quad.
+// The elements of a tile are numbered line by line. If C is a vector, a tile is one line, and the elements of a column
+// vector are ldc apart in C. Otherwise, a line is contiguous in C. Four neighbours of a line are a quad.
 constexpr bool LINES_ALONG_ROWS = !NARROW_IS_B || COLUMNS == 1;
 constexpr int LINE_LENGTH = LINES_ALONG_ROWS ? TILE : COLUMNS;
 constexpr int QUADS = TILE * COLUMNS / 4;
-// If there are at least twice as many threads as quads, TEAMS teams of threads divide the terms of each quad
-// among them.
+// If there are at least twice as many threads as quads, TEAMS teams of threads divide the thread blocks' sums of each
+// quad among them.
 constexpr int TEAMS = THREADS >= 8 * QUADS ? 8 : THREADS >= 2 * QUADS ? THREADS / QUADS : 1;
 static_assert(LINE_PITCH % 4 == 0 && LINE_PITCH >= LINE_LENGTH, "quads are aligned");
 
-/// Writes a lane's sums to `shared`, where its slice collects its sums of the tile. `row` is the warp's first row in
-/// the tile.
+/// Writes a lane's sums to `shared`, which holds one slice's sums of the tile. `row` is the warp's first row in the
+/// tile.
 __device__ __forceinline__ void store_sums(float* shared, const Sums& sums, int row) {
 #pragma unroll
     for (int i = 0; i < FRAGMENTS_M; ++i) {

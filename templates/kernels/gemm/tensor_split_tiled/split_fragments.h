@@ -22,7 +22,7 @@ __device__ __forceinline__ Split split(unsigned word) {
     return {big, __float_as_uint(value - __uint_as_float(big))};
 }
 
-/// The fragments of one k-step, with unchanged bits as in shared memory. multiply() splits them into big and small
+/// The fragments of one k-step, with the same bits as in shared memory. multiply() splits them into big and small
 /// parts. Tensor cores truncate sums, so the sums of each k-step start from 0, and FP32 units add them to the
 /// accumulators, rounding to nearest. If CAREFUL, a sum of small products that is not finite is left out. Otherwise,
 /// all sums with an infinite element become NaN.

@@ -19,7 +19,7 @@ struct Accumulators {
     float sums[FRAGMENTS_M][FRAGMENTS_N][4];
 };
 
-/// The fragments of one k-step, with unchanged bits as in shared memory. b[j] holds two fragments of B.
+/// The fragments of one k-step, with the same bits as in shared memory. b[j] holds two fragments of B.
 struct Operands {
     unsigned a[FRAGMENTS_M][4], b[FRAGMENTS_N / 2][4];
 

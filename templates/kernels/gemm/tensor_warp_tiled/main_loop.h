@@ -56,8 +56,7 @@ __device__ __forceinline__ void multiply_pipelined(Accumulators& accumulators, E
     __syncthreads();
 }
 
-/// Multiplies all k-tiles of a block whose operands cannot be copied asynchronously: one k-tile at a time, in a single
-/// stage.
+/// Multiplies all k-tiles of a block without asynchronous copies: one k-tile at a time, in a single stage.
 template <class Fragments>
 __device__ __forceinline__ void multiply_guarded(Accumulators& accumulators, Element* shared, CopyA a, CopyB b,
                                                  int k_tiles, int warp_row, int warp_column) {

@@ -6,12 +6,12 @@
 #include "device/partial_copy.h"
 #include "device/tensor_core.h"
 
-constexpr int CHUNK = 16 / sizeof(Element);  // number of elements in 16 bytes: in a copy, and in a row of ldmatrix
+constexpr int CHUNK = 16 / sizeof(Element);  // number of elements of a 16-byte copy, and of a row of ldmatrix
 constexpr int STEP = 2 * CHUNK;              // depth of an mma.sync along K: 16 elements of f16 or bf16, 8 of tf32
 
 /// A k-tile of one operand in shared memory: SIDE rows of op(A) or columns of op(B), with BLOCK_K elements along K. A
-/// line is contiguous in global and in shared memory. If K_MAJOR, a line is a row of op(A) or a column of op(B).
-/// Otherwise a line has the elements with the same k.
+/// line is contiguous in global memory. In shared memory, its chunks are permuted. If K_MAJOR, a line is a row of op(A)
+/// or a column of op(B). Otherwise a line has the elements with the same k.
 template <int SIDE, bool K_MAJOR>
 struct Tile {
     static constexpr int LINES = K_MAJOR ? SIDE : BLOCK_K;
@@ -67,11 +67,11 @@ struct TileCopy {
 
     const Element* from;  // the thread's first chunk of the present k-tile
     long long stride;     // distance between lines, in elements
-    int lines, elements;  // from `from` to the end: number of lines of the matrix, and of elements of a line
+    int lines, elements;  // from `from` to the edges of the matrix: number of lines; number of elements of a line
     int line, chunk;
 
-    /// `side` is the tile's first row of op(A) or column of op(B), and `k` its first k-step. `sides` and `K` are the
-    /// extents of the matrix.
+    /// `side` is the tile's first row of op(A) or column of op(B), and `k` its first index along K. `sides` and `K` are
+    /// the extents of the matrix.
     __device__ __forceinline__ TileCopy(const Element* matrix, long long leading, int side, int sides, int k, int K)
         : stride(leading), line(threadIdx.x / Tile::CHUNKS), chunk(threadIdx.x % Tile::CHUNKS) {
         const int first_line = (K_MAJOR ? side : k) + line;

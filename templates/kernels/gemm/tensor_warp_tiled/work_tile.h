@@ -5,7 +5,7 @@
 
 struct WorkTile {
     int tile, part;             // index of the block's tile of C; index of its part of K
-    int row, column, k;         // first row and column of the tile, first k-step of the part
+    int row, column, k;         // first row and column of the tile; first index along K of the part
     int k_tiles;                // number of k-tiles of the part
     int warp_row, warp_column;  // first row and column of the warp's part of the tile, relative to the tile
 

@@ -5,8 +5,8 @@
 
 /// In global memory, a k-tile of one operand consists of LINES lines, each contiguous. LENGTH copies make up a line.
 /// The block copies LINES_PER_PASS lines in each of PASSES passes. LANES neighbouring threads share a line, and each
-/// makes COPIES_PER_LINE copies of it. A thread's copies of a line are at constant distances, so the thread needs only
-/// one pointer per pass.
+/// thread makes COPIES_PER_LINE of the line's copies. A thread's copies in a line are at constant distances, so the
+/// thread needs only one pointer per pass.
 ///
 ///     copy i of thread t:   line  t / LANES + i / COPIES_PER_LINE * LINES_PER_PASS
 ///                           place t % LANES + i % COPIES_PER_LINE * LANES   in that line

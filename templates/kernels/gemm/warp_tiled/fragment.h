@@ -16,7 +16,7 @@
 ///                         i =  0..3   0..3   0..3   0..3   4..7   4..7   4..7   4..7
 template <int STRIDE, int COUNT, int LANES>
 struct Fragment {
-    SharedAddress from;  // address of this thread's value 0 in k-step 0 of the k-tile that is read
+    SharedAddress from;  // address of this thread's value 0 in its slice's first k-step, in the k-tile that is read
     Element values[2][COUNT] = {};
 
     static __device__ __forceinline__ int element(int lane, int i) { return lane * 4 + i / 4 * 4 * LANES + i % 4; }
@@ -52,7 +52,7 @@ __device__ __forceinline__ void fix_register_order(FragmentA& a, FragmentB& b, i
 /// Adds one outer product: accumulators[m][n] += a[m] * b[n]. The order of the FFMAs is down one column and up the
 /// next, so that each FFMA shares an operand with the previous FFMA:
 ///
-///     n = 0: m = 0 1 2 .. M-1      n = 1: m = M-1 .. 2 1 0      n = 2: m = 0 1 2 .. M-1      ...
+///     n = 0: m = 0 1 2 .. last      n = 1: m = last .. 2 1 0      n = 2: m = 0 1 2 .. last      last = THREAD_M - 1
 ///
 /// The reason: an FFMA has three operands, and each of the two register banks delivers one operand per cycle. An FFMA
 /// takes one cycle if it keeps one operand of the previous FFMA (`.reuse`) and finds the other two in different banks.

@@ -13,7 +13,7 @@ struct Output {
     long long ldc;
     int M, N;
     Element beta;
-    bool vectors;  // whether C is aligned for stores of four elements (16 bytes)
+    bool vectors;  // whether the tile's rows in C are aligned for stores of four elements (16 bytes)
 
     __device__ __forceinline__ Output(Element* C, long long ldc, int M, int N, Element beta, const WorkTile& work)
         : C(C), ldc(ldc), M(M), N(N), beta(beta), vectors(rows_are_aligned(C, ldc) && work.load_column % 4 == 0) {}
@@ -39,9 +39,9 @@ struct Output {
         }
     }
 
-    /// C = accumulators + beta * C, for any tile. All threads of the block must call it. The results go through shared
-    /// memory to a loop that contains the code for beta and the edges once. Without that loop, the compiler would
-    /// repeat this code for each accumulator, which doubles the time of compiling.
+    /// C = accumulators + beta * C, for any tile. All threads of the block must call it. The results pass through
+    /// shared memory, so that one loop handles beta and the edges. Otherwise, the compiler would repeat that code for
+    /// each accumulator, which would double the compile time.
     __device__ __forceinline__ void write_any(const WorkTile& work, const ThreadCoord& thread,
                                               const Element (&accumulators)[ACCUMULATORS], Element* shared) const {
         const int line_of_thread = thread.warp / WARPS_N * LANES_M + thread.lane_m;

@@ -1,10 +1,11 @@
-// The body of warp_tiled and batched_warp_tiled. README.md beside it explains the whole with pictures and numbers.
+// The body of warp_tiled and batched_warp_tiled. README.md in this folder explains the kernel with pictures and
+// numbers.
 //
 //     1. WorkTile     which tile of C this block computes, and which part of K        work_tile.h
 //     2. ThreadCoord  which elements of the tile belong to this thread                thread_coord.h, fragment.h
 //     3. main loop    accumulators += A * B over the k-tiles                          main_loop.h, tile_loader.h
 //     4. reduction    adds the sums of the slices, blocks and clusters of one tile    reduction.h
-//     5. Output       C = alpha * accumulators + beta * C                             output.h
+//     5. Output       C = accumulators + beta * C (alpha is already applied)          output.h
 #pragma once
 
 #include "device/dependent_launch.h"
@@ -46,7 +47,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
                          work.first_steps, opaque_true);
     }
     if (SLICES_K > 1) reduce_slices(accumulators, shared, thread);
-#pragma unroll  // alpha is applied before any other use of the sums: "scale first" in device/compiler_hints.h
+#pragma unroll  // alpha is applied before the sums are stored for C: "scale first" in device/compiler_hints.h
     for (int i = 0; i < ACCUMULATORS; ++i) accumulators[i] *= alpha;
 
     const Output output(C, ldc, M, N, beta, work);

@@ -33,10 +33,11 @@ __device__ __forceinline__ void reduce_slices(Element (&accumulators)[ACCUMULATO
     }
 }
 
-/// Adds up `count` partial sums of a tile, in groups of four accumulators i .. i + 3. In all slices of all blocks that
-/// share the tile, the threads with equal warp and lane have sums of the same ACCUMULATORS / 4 groups. These threads
-/// divide the groups among them. For each of its groups, a thread calls `load(source, i, four)` for source = 0 ..
-/// count - 1, adds the results in this order, and passes the total to `store(i, total)`. `count` is at most MOST.
+/// Adds up the `count` partial sums of each element of a tile. Accumulators i .. i + 3 of a thread form a group. In all
+/// slices of all blocks of the cluster that share the tile, threads with equal warp and lane have groups of the same
+/// elements. These threads divide the ACCUMULATORS / 4 groups among them. For each of its groups, a thread calls
+/// `load(source, i, four)` for source = 0 .. count - 1, adds the results in this order, and passes the total to
+/// `store(i, total)`. `count` is at most MOST.
 template <int MOST, class Load, class Store>
 __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& thread, int count, const Load& load,
                                        const Store& store) {
@@ -66,8 +67,8 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
 ///
 /// The workspace of a tile has SPLIT_K * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
 ///
-/// A block that computes its tile alone also goes through shared memory, because a second way to write C would cost the
-/// main loop registers.
+/// The sums of a block that computes its tile alone also pass through shared memory, because a second way to write C
+/// would leave fewer registers for the main loop.
 __device__ __forceinline__ void reduce_split_k(const Element (&accumulators)[ACCUMULATORS], Element* shared,
                                                Element* tile_workspace, const WorkTile& work, const ThreadCoord& thread,
                                                const Output& output) {

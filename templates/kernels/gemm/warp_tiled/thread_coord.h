@@ -24,9 +24,10 @@
 ///     16 17 18 19 20 21 22 23              16 18 20 22 24 26 28 30
 ///     24 25 26 27 28 29 30 31              17 19 21 23 25 27 29 31
 ///
-/// LANE_PAIRS decides how much 8 neighbouring lanes read together. Shared memory delivers 128 bytes at once: 16 bytes
-/// for each of 8 lanes. In this example, lanes 0..7 read 1 group of 4 elements of A and 8 groups of B if LANE_PAIRS is
-/// 0, but 2 groups of A and 4 groups of B if LANE_PAIRS is 1. Neither value is always faster, so LANE_PAIRS is tuned.
+/// LANE_PAIRS decides how many distinct values 8 neighbouring lanes read together. Shared memory delivers 128 bytes at
+/// once: 16 bytes for each of 8 lanes. In this example, lanes 0..7 read 1 group of 4 elements of A and 8 groups of B if
+/// LANE_PAIRS is 0, but 2 groups of A and 4 groups of B if LANE_PAIRS is 1. Neither value is always faster, so
+/// LANE_PAIRS is tuned.
 struct ThreadCoord {
     int lane = threadIdx.x % 32;
     int warp = threadIdx.x / 32 % SLICE_WARPS;

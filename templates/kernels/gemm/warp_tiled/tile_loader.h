@@ -36,8 +36,8 @@
 //                                             the last k-tile again
 //     loader.store(stage)                     writes the values of copies through registers to shared memory
 //
-// Copies are asynchronous and go straight to shared memory, with two exceptions. These copies go through registers
-// (THROUGH_REGISTERS): all copies if the hardware has no asynchronous ones (ASYNC = 0), and copies of four neighbours
+// Copies are asynchronous and go straight to shared memory. Two kinds of copies go through registers instead
+// (THROUGH_REGISTERS): all copies if ASYNC = 0, for hardware without asynchronous copies, and copies of four neighbours
 // along K, because the four go to different rows of shared memory.
 #pragma once
 

@@ -7,8 +7,9 @@
 
 /// The tile of C that a block computes, and its share of K.
 ///
-/// The grid. `whole_tiles` tiles are computed by one block each, and `shared_tiles` tiles by the CLUSTER_K blocks of a
-/// cluster each. If K is also split among SPLIT_K clusters or blocks, the grid is SPLIT_K times as large:
+/// The grid. One block computes each of the `whole_tiles` whole tiles. A cluster of CLUSTER_K blocks computes each of
+/// the `shared_tiles` shared tiles. If K is also split among SPLIT_K clusters or blocks, the grid is SPLIT_K times as
+/// large:
 ///
 ///     gridDim.x = (whole_tiles + shared_tiles * CLUSTER_K) * SPLIT_K
 ///
@@ -44,7 +45,7 @@ struct WorkTile {
     int load_row, load_column;  // first row and column that the block computes; further up or left at edges
     int tiles, tile;            // number of tiles of C; index of this tile
     int split;                  // index of this block or cluster among the SPLIT_K that share the tile
-    int rank, sharers;          // rank of this block in its cluster; number of the cluster's blocks that share the tile
+    int rank, sharers;          // index of this block among the blocks of its cluster that share the tile; their number
     int k_tiles;                // number of k-tiles that this block multiplies
     int first_steps;            // number of k-steps of this block's first k-tile
     long long first_k;          // index of this block's first k-step

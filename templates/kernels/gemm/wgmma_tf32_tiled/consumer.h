@@ -33,8 +33,8 @@ __device__ __forceinline__ void multiply(Sums& sums, const Fragments& left, cons
 struct HalfOfColumns {
     float values[BLOCKS_OF_64][BLOCK_N / 4];
 
-    /// Starts the products: values += left * right, or values = left * right if `adds` is 0. `right` is a tile of
-    /// BLOCK_N / 2 columns, 8 deep.
+    /// Starts the products: values += left * right, or values = left * right if `adds` is 0. `right` is the descriptor
+    /// of a tile of 8 k-steps and BLOCK_N / 2 columns.
     __device__ __forceinline__ void multiply(const StepFragments& left, unsigned long long right, int adds) {
 #pragma unroll
         for (int i = 0; i < BLOCKS_OF_64; ++i) multiply_rows<BLOCK_N / 2>(values[i], left.words[i], right, adds);
@@ -131,7 +131,7 @@ private:
     //
     // All products of a k-tile end before those of the next k-tile start. The reason: ptxas 13.0 overlaps products and
     // additions only in code without a loop. If products continued into the next round of the loop over k-tiles, ptxas
-    // would wait after each product (its note C7514).
+    // would insert a wait after each product (its message C7514).
     __device__ __forceinline__ void consume_split(Sums& sums) const {
         Fragments rows;
         StepFragments big[2], small[2];  // used in turn, because products may still read the previous step's

@@ -1,23 +1,23 @@
 // Loads rows of the left operand from a stage of shared memory into registers.
 //
-// An instruction multiplies 64 rows and 8 k-steps. Lane 4 * g + t of warp w then holds the elements of two rows at
-// k-steps t and t + 4 (device/wgmma.h). A thread may choose any two rows, because its sums are then simply those of the
-// same rows of D. The choice depends on how the left operand is stored:
+// An instruction multiplies 64 rows and 8 k-steps. Lane 4 * g + t of warp w holds the elements of two rows at k-steps t
+// and t + 4 (device/wgmma.h). The four lanes with the same g may hold any two rows of the left operand; their sums are
+// then those of the same two rows of D. The choice depends on how the left operand is stored:
 //
 //     contiguous          rows 16 * w + g and 16 * w + g + 8. ldmatrix reads 16 bytes of 8 rows at once, and the
 //     along K             swizzle puts these into different banks
 //     contiguous          two neighbouring rows, so that one load of 8 bytes reads both. A line is one k-step of 32
 //     along D's rows      rows, for two warps: 8 chunks of 16 bytes. Chunk c of line k is at place c ^ k % 8. Shared
-//                         memory serves the 16 lanes with g = 0..3 at once. They read lines t = 0..3. In its line, a
-//                         lane reads this half (8 bytes) of this chunk:
+//                         memory serves the 16 lanes with g = 0..3 at once. They read lines t = 0..3. The table says
+//                         which half (8 bytes) of which chunk a lane reads in its line:
 //
 //                             g           0   1   2   3   4   5   6   7
 //                             chunk - 2h  0   4   0   4   1   5   1   5        h = w % 2
 //                             half        0   0   1   1   0   0   1   1
 //
 //                         Chunks 0 and 4 of the four lines are at 8 different places, so all 16 lanes read different
-//                         banks. When C is written, the 8 lanes with the same t, whose chunks are 0, 1, 4 and 5, store
-//                         two whole sectors of 32 bytes.
+//                         banks. In layout nn, the 8 lanes with the same t, whose chunks are 0, 1, 4 and 5, write two
+//                         whole sectors of 32 bytes of C at once.
 #pragma once
 
 #include "device/tensor_core.h"

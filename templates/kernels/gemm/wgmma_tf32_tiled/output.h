@@ -12,7 +12,7 @@ struct Output {
     long long ldc;
     int M, N;  // numbers of rows and columns of C
     Matrix left, right;
-    bool adds = false;  // C += alpha * sums, without beta, for elements that this thread has written before
+    bool adds = false;  // if true, C += alpha * sums, without beta: this thread has written the elements before
 
     /// Writes all sums of a thread. `row` and `column` are the first row and column of the block's tile of D. If an
     /// element that was split is infinite, or is rounded to infinity, sums with this element are NaN. Such sums are
@@ -97,7 +97,7 @@ private:
         }
     }
 
-    /// Adds to two neighbours in a row of C. The memory adds, so the thread does not wait until it has loaded them.
+    /// Adds to two neighbours in a row of C. The L2 cache adds (PTX ISA, "red"), so the thread waits for no load.
     static __device__ __forceinline__ void add_two(Element* to, float low, float high, bool both) {
         if (both && reinterpret_cast<unsigned long long>(to) % 8 == 0) {
             asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(low), "f"(high) : "memory");

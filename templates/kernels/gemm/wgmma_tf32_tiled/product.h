@@ -65,8 +65,8 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
         const Output output{alpha, beta, C, ldc, M, N, left, right};
         const Consumer consumer{shared, pipeline, warpgroup, work.k_tiles};
         int done = 0;  // number of k-tiles of the present tile whose sums are in C
-        // With RESTARTS, this loop is over the sums of all tiles. If there were a loop over the sums of each tile
-        // inside it, the compiler would keep the addresses of all elements of C, and spill registers.
+        // With RESTARTS, each round of this loop computes one set of sums of a tile. With a nested loop over the sets
+        // of a tile, the compiler would keep the addresses of all elements of C in registers, and spill registers.
         for (int tile = work.first; tile < work.tiles; tile += RESTARTS && done > 0 ? 0 : work.step) {
             const auto [row, column] = work.place(tile);
             Sums sums;

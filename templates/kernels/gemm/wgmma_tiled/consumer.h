@@ -11,16 +11,16 @@ struct Sums {
     float values[ROWS / 64][BLOCK_N / 2];
 };
 
-/// Multiplies the k-tiles of one tile of C. This consumer computes rows `part` * ROWS and following of the tile. With
-/// PING_PONG, the consumers take turns: the other consumer may start to multiply when this one has started its last
-/// products. `turn` is the parity of this consumer's turn.
+/// Multiplies the k-tiles of one tile of C. This consumer computes ROWS rows, from row `part` * ROWS of the tile on.
+/// With PING_PONG, the consumers take turns: the other consumer may start to multiply when this one has started its
+/// last products. This consumer waits for the phase with parity `turn` of its barrier in shared.turns.
 __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, const Work& work, int part, int turn,
                                         Sums& sums) {
-    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // distance in bytes of 64 elements along M or N
+    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // from 64 elements along M or N to the next 64, in bytes
     constexpr int DEEPER = 16 * sizeof(Element) / 16;       // distance of 16 k-steps, in units of 16 bytes
     constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
     // Other blocks of the cluster copy into this block's stages, so they must wait for its consumers. Thread i tells
-    // the i-th of these blocks that this consumer is done with a stage.
+    // block i of the SHARERS blocks (this block is one of them) that this consumer is done with a stage.
     const int thread = threadIdx.x % WARPGROUP;
     const auto leave = [&](int stage) {
         if constexpr (SHARERS > 1) {
@@ -29,8 +29,8 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, cons
             if (thread == 0) arrive(&shared.empty[stage]);
         }
     };
-    // A parity tells two successive phases of a barrier apart, but no more. So a consumer may wait for its stages only
-    // when the other consumer has seen that its own are full.
+    // A parity does not tell a phase from the phase after the next one. So this consumer may wait for its k-tiles only
+    // after the other consumer has seen all k-tiles of the previous tile arrive.
     if constexpr (PING_PONG) wait_for_phase(&shared.turns[threadIdx.x / WARPGROUP], turn);
     int previous = 0;
 #pragma unroll 1  // unrolled code would be longer, and fetching its instructions for the first time takes long

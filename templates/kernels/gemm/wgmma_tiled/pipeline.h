@@ -11,7 +11,7 @@ struct alignas(1024) Shared {
     Element strips[CONSUMERS * 4][STRIP_BUFFERS][16 * STRIP_COLUMNS];  // strips of C, for each warp
     Barrier full[STAGES], empty[STAGES];
     int note;          // a value that one thread passes to all threads
-    Barrier turns[2];  // only with PING_PONG: turns[c] counts the turns of the other consumer
+    Barrier turns[2];  // only with PING_PONG: consumer c waits at turns[c] for its turn
 };
 
 __device__ __forceinline__ Shared& shared_of_block() {

@@ -2,20 +2,21 @@
 // operands to the workspace, where their rows begin at such multiples. All blocks of the grid share this work
 // (tasks.h).
 //
-// The engine can load neighbouring bytes, from one multiple of 16 to another. So it loads each piece of a row to shared
-// memory, with the bytes around the piece. The threads then shift the piece and write it to the workspace:
+// For any matrix, the engine can load a range of bytes whose start and end are multiples of 16. So it loads each piece
+// of a row to shared memory, with the bytes around the piece. The threads then shift the piece and write it to the
+// workspace:
 //
-//     matrix            ...|..aabbccdd|eeffgghh|iijj....|...      | multiples of 16 bytes
-//     shared memory        |..aabbccdd|eeffgghh|iijj....|         the stages, which are not used before the products
-//     workspace            |aabbccddee|ffgghhii|jj......|
+//     matrix            ...|..aabbcc|ddeeffgg|hhiijj..|...        | multiples of 16 bytes
+//     shared memory        |..aabbcc|ddeeffgg|hhiijj..|           the stages, which are not used before the products
+//     workspace            |aabbccdd|eeffgghh|iijj....|
 //
-// If the threads loaded the pieces themselves, there would be too few loads under way, because the L1 cache has little
-// room beside the stages.
+// If the threads loaded the pieces themselves, too few loads would be in flight, because the stages leave little room
+// for the L1 cache.
 #pragma once
 
 #include "gemm/wgmma_tiled/tasks.h"
 
-constexpr int UNIT = 64;  // number of chunks in a unit; starting many small loads would take longer than the loads
+constexpr int UNIT = 64;  // number of chunks in a unit; starting a smaller load would take longer than the load itself
 
 /// A matrix and the place of its copy. The rows of the copy are packed and have a whole number of chunks (16 bytes). A
 /// unit of work is UNIT chunks of a row, or fewer at the end of the row. One warp copies it. Elements of the copy
@@ -44,7 +45,7 @@ __device__ __forceinline__ unsigned char* stages_of_warp(Shared& shared) {
     return reinterpret_cast<unsigned char*>(&shared) + threadIdx.x / 32 * bytes_of_warp<Shared>();
 }
 
-/// Returns the 16 bytes that begin `bytes` bytes after the start of `low`.
+/// Returns 16 bytes of the 32 bytes (`low`, `high`), from byte `bytes` (0 to 15) on.
 __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& high, unsigned bytes) {
     const unsigned bits = bytes % 4 * 8;
     unsigned words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
@@ -59,7 +60,7 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
 /// Copies `count` units with one warp: first, first + stride, first + 2 * stride, ... All of them must exist.
 template <class Shared>
 __device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from, int first, int stride, int count) {
-    constexpr int ROOM = (UNIT + 1) * 16;  // of a unit in shared memory: its chunks, and the bytes around them
+    constexpr int ROOM = (UNIT + 1) * 16;  // bytes of a unit in shared memory, with the bytes around it
     constexpr int MOST = (bytes_of_warp<Shared>() - 16) / ROOM, AT_ONCE = MOST < 32 ? MOST : 32;
     static_assert(AT_ONCE > 0, "room for a unit of each warp");
     Barrier* const loaded = reinterpret_cast<Barrier*>(stages_of_warp(shared));
@@ -73,7 +74,7 @@ __device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from,
 #pragma unroll 1
     for (int done = 0; done < count; done += AT_ONCE, parity ^= 1) {
         const int now = min(AT_ONCE, count - done);
-        // Lane i starts the load of unit i.
+        // Lane i starts the load of the i-th unit of this round.
         const int unit = first + (done + min(lane, now - 1)) * stride, row = unit / segments, segment = unit % segments;
         const int elements = min(from.columns - segment * UNIT * CHUNK, UNIT * CHUNK);
         const auto begin =
@@ -112,8 +113,8 @@ __device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int un
                                        RepackCounters* counters) {
     const int units = units_a + units_b;
     if (units == 0) return;
-    // Each block gets the same number of tasks. In a task, each warp copies at most 32 units: first units of `a`, then
-    // units of `b`.
+    // In a task, each warp copies at most 32 units: first units of `a`, then units of `b`. The number of units in a
+    // task is chosen so that all blocks can do about equally many tasks.
     const int units_of_warp = share_of_warp(units, 32);
     const int tasks = (units - 1) / (units_of_warp * WARPS) + 1;
     do_tasks(shared.note, tasks, counters, [&](int task) {
@@ -122,7 +123,7 @@ __device__ __forceinline__ void repack(Shared& shared, const Repacked& a, int un
         for (int matrix = 0; matrix < 2; ++matrix) {
             const int all = matrix == 0 ? units_a : units_b;
             const int count = max(0, min(left, (all - first + WARPS - 1) / WARPS));
-            const Repacked from = matrix == 0 ? a : b;  // no reference, so that both stay in registers
+            const Repacked from = matrix == 0 ? a : b;  // by value, so that both operands stay in registers
             if (count > 0) copy_units(shared, from, first, WARPS, count);
             first += count * WARPS - all;
             left -= count;

@@ -6,9 +6,9 @@
 // CLUSTER_K blocks of the cluster that share the tile.
 //
 // If SPLIT_K is more than 1, the blocks write these totals (if CLUSTER_K is 1: their sums) to the workspace. The
-// SPLIT_K blocks with the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait for a
-// block that does not run yet. So it waits only for a short time until the others have arrived, and then takes one
-// share. If it has waited in vain, it ends. The last block to arrive takes all shares that nobody else takes.
+// SPLIT_K blocks with the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait without
+// limit, because the other blocks may not run yet. So it waits a short time for the others to arrive. If all have
+// arrived, it takes one share. Otherwise it ends. The last block to arrive takes all shares that nobody else takes.
 #pragma once
 
 #include "device/cluster.h"
@@ -19,14 +19,14 @@ constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four s
 
 constexpr int TRIES = 50;  // how often a block checks whether the others have arrived; a check takes about 1 us
 
-/// What a block does for the sums of several clusters.
+/// Which share of the additions a block takes if several clusters share a tile.
 struct Share {
-    int number;    // the share to add up; SPLIT_K if there is none
+    int number;    // the share to add up; SPLIT_K or more if there is none
     bool is_last;  // whether this block takes all shares that nobody else takes
 };
 
-/// Reports that this block has written its sums, and returns its share of the additions. The block then sees what the
-/// other blocks wrote. All threads of the consumers must call the function. `note` is in shared memory.
+/// Reports that this block has written its sums, and returns its share of the additions. If it gets a share, it sees
+/// what the other blocks wrote. All threads of the consumers must call the function. `note` is in shared memory.
 __device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters* counters) {
     consumer_barrier();  // all consumers have written their sums
     if (threadIdx.x == 0) {
@@ -43,10 +43,10 @@ __device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters*
 }
 
 /// Adds up groups first .. end - 1 of this thread. Each group has SOURCES sets of four numbers. load(group, source,
-/// four) loads one of them, and store(group, total) stores the total of a group.
+/// four) loads one set, and store(group, total) stores the total of a group.
 template <int SOURCES, class Load, class Store>
 __device__ __forceinline__ void add_up_groups(int first, int end, const Load& load, const Store& store) {
-    constexpr int AT_ONCE = SOURCES < 16 ? 16 / SOURCES : 1;  // number of groups whose loads are under way
+    constexpr int AT_ONCE = SOURCES < 16 ? 16 / SOURCES : 1;  // number of groups whose loads are in flight at once
 #pragma unroll 1
     for (int group = first; group < end; group += AT_ONCE) {
         float fours[AT_ONCE][SOURCES][4];
@@ -70,9 +70,9 @@ __device__ __forceinline__ void add_up_groups(int first, int end, const Load& lo
 }
 
 /// Adds up the sums of the blocks that share a tile, and writes the totals with `output`. All threads of the consumers
-/// must call the function. If CLUSTER_K is more than 1, the producer's threads do not call it, but must arrive at its
-/// cluster barrier (cluster_barrier_of_all). `row` and `column` are the first row and column of the block's tile.
-/// `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
+/// must call the function. If CLUSTER_K is more than 1, the function has a barrier of the cluster, so the producer's
+/// threads must call cluster_barrier_of_all() once meanwhile. `row` and `column` are the first row and column of the
+/// block's tile. `workspace` has SPLIT_K * BLOCK_M * BLOCK_N sums for each tile.
 template <class Shared, class Sums, class Output>
 __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, const Sums& sums, float* workspace,
                                              SplitCounters* counters, const Output& output, int row, int column) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
 #pragma unroll 1
     while (share.number < SPLIT_K) {
         unsigned next = SPLIT_K;
-        if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // the latency overlaps
+        if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // overlaps with the additions
         const int from = first + (end - first) * share.number / SPLIT_K;
         const int up_to = first + (end - first) * (share.number + 1) / SPLIT_K;
         const auto load = [&](int group, int split, float(&four)[4]) {

@@ -1,4 +1,5 @@
-// Determines which tiles and which part of K a block computes. Also has the barriers between the block's warpgroups.
+// Determines which tiles and which part of K a block computes. This file also has the index of the next stage
+// (Pipeline), the layout of the workspace, and barriers of warpgroups and clusters.
 #pragma once
 
 #include "configuration.h"
@@ -96,7 +97,7 @@ struct alignas(16) SplitCounters {
 /// the previous launch left them.
 struct Workspace {
     RepackCounters* repack;
-    SplitCounters* split;  // CLUSTER for the tiles of each cluster
+    SplitCounters* split;  // CLUSTER elements for each tile (as Work counts tiles)
     unsigned char* rest;   // the rest of the workspace, aligned to 128 bytes
 
     __device__ __forceinline__ Workspace(unsigned char* from, const Work& work)
