@@ -307,6 +307,8 @@ bool is_only_predicted(const CommandLine& line) {
         return matching_rows(store, line, "").empty() && has_portfolio(store, line);
     } catch (const UsageError&) {  // --sizes names several sizes, but a ranking is for one size
         return false;
+    } catch (const DeviceError&) {  // --device is a pattern of names of stored devices
+        return false;
     }
 }
 

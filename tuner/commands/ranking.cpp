@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "db/store.h"
 #include "runtime/predict/predictor.h"
@@ -27,21 +29,9 @@ struct Asked {
     bool is_outdated = false;  // whether the database has a portfolio with such models
 };
 
-// Returns the device that --device names. It may be a device of the database, which this machine need not have. Without
-// --device, it is the only device in the database, or else the device of this machine.
-Device asked_device(const Store& store, const CommandLine& line) {
-    const auto devices = store.devices();
-    if (!line.given("device") && devices.size() == 1) return devices.front().second;
-    const auto& name = line.text("device");
-    for (const auto& [id, device] : devices) {
-        if (device.name == name) return device;
-    }
-    return any_device(name);
-}
-
-Asked read_question(const Store& store, const CommandLine& line) {
+Asked read_question(const Store& store, const CommandLine& line, const Device& device) {
     Asked asked;
-    asked.device = asked_device(store, line);
+    asked.device = device;
     const auto choice = choose_templates(line);
     const auto& type = line.text("type");
     asked.problem =
@@ -55,6 +45,22 @@ Asked read_question(const Store& store, const CommandLine& line) {
             asked.portfolio.members.empty() && !store.portfolio(key, TermsVersions::all).members.empty();
     }
     return asked;
+}
+
+// The device that --device names may be one of the database, which this machine need not have. Of several with this
+// name, the first one with a portfolio is taken. Without --device, it is the only device in the database, or else the
+// device of this machine.
+Asked read_question(const Store& store, const CommandLine& line) {
+    const auto devices = store.devices();
+    if (!line.given("device") && devices.size() == 1) return read_question(store, line, devices.front().second);
+    std::optional<Asked> found;
+    for (const auto& [id, device] : devices) {
+        if (device.name != line.text("device")) continue;
+        auto asked = read_question(store, line, device);
+        if (!asked.portfolio.members.empty() || asked.is_outdated) return asked;
+        if (!found) found = std::move(asked);
+    }
+    return found ? std::move(*found) : read_question(store, line, any_device(line.text("device")));
 }
 
 std::string terms_text(const Terms& shares) {

@@ -125,6 +125,29 @@ TEST_F(Checked, AfterAFaultTheNextLaunchRuns) {
     }
 }
 
+// Threads of a block run one after another, in a random order that the seed gives.
+TEST(CheckedBlock, EndsAtTheFirstFault) {
+    const auto backend = open_backend("host", {.seed = 1, .threads = 1});
+    const auto kernel = backend->load(
+        must_compile(*host_compiler(true), program("extern \"C\" __global__ void k(int* data, int* count) {\n"
+                                                   "    if (threadIdx.x == 5) data[1] = 1;\n"
+                                                   "    ++*count;\n"
+                                                   "}\n")),
+        0);
+    const auto data = backend->allocate(sizeof(int));
+    const auto count = backend->allocate_zeroed(sizeof(int));
+    void* data_pointer = data->data();
+    void* count_pointer = count->data();
+    const std::array<void*, 2> arguments{&data_pointer, &count_pointer};
+    EXPECT_THAT(error_of<DeviceFault>([&] {
+                    kernel->launch(nullptr, {.grid = {1, 1, 1}, .block = {64, 1, 1}}, arguments.data());
+                }),
+                HasSubstr("thread (5,0,0)"));
+    int threads = 64;
+    backend->copy_to_host(std::as_writable_bytes(std::span(&threads, 1)), *count);
+    EXPECT_LT(threads, 63) << "threads that come after thread 5 do not run";
+}
+
 TEST(Unchecked, AnAccessFarAwayEndsTheProcess) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";  // fork would lose the device's threads
     const auto died = [](int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; };

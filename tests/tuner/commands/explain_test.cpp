@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/backend.h"
+#include "runtime/selection.h"
 #include "templates/manifest/catalog.h"
 #include "tests/tuner/support.h"
+#include "util/hash.h"
 
 namespace smemtune {
 namespace {
@@ -103,6 +105,36 @@ TEST_F(ExplainStored, TheDeviceOfARankingMayBeOneOfTheDatabaseThatThisMachineLac
     const auto ranking = explain({"--sizes", "128", "--portfolio", "--device", elsewhere.name});
     EXPECT_EQ(ranking.code, 2);
     EXPECT_THAT(ranking.err, HasSubstr("t.db holds no portfolio of gemm f32 nn on NVIDIA H100 80GB HBM3"));
+}
+
+TEST_F(ExplainStored, OfDevicesWithOneNameTheOneWithAPortfolioIsRanked) {
+    auto slow = hopper;
+    slow.name = "a GPU";
+    auto fast = slow;
+    slow.clock_khz = fast.clock_khz / 2;
+    know(slow, "tiled", "nn", 40);
+    know(fast, "tiled", "nn", 20);
+    Store store(scratch / "t.db");
+    const auto& kernel = *std::ranges::find(builtin_templates(), "naive", &KernelTemplate::name);
+    const auto row = store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files});
+    const std::vector<std::uint8_t> code{1};
+    store.set_portfolio({store.remember(fast), "gemm", "f32", "nn"},
+                        {{.kernel_template = row,
+                          .configuration = default_configuration(kernel),
+                          .model = {.coefficients = {3}},
+                          .registers = 32,
+                          .classes = {"000", "001", "010", "011", "100", "101", "110", "111"},
+                          .verified_by = operation_identity(kernel, gemm(64, 64, 64)) + "/testbed",
+                          .code_hash = sha256(std::as_bytes(std::span(code)))}},
+                        {{.kernel_template = row,
+                          .configuration = default_configuration(kernel),
+                          .target = "sm_90 f32 nn",
+                          .compiler = "1",
+                          .code = code}});
+    const auto ranking = explained({"--sizes", "128", "--portfolio", "--device", "a GPU"});
+    ASSERT_EQ(ranking.at("ranking").size(), 1);
+    EXPECT_EQ(ranking.at("ranking").at(0).at("template"), "naive");
+    EXPECT_EQ(ranking.at("device").at("clock_khz"), fast.clock_khz);
 }
 
 TEST_F(ExplainStored, ATrialHasTheRegistersThatItsCompilerReported) {

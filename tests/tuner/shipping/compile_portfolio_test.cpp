@@ -95,7 +95,9 @@ TEST_F(CompilePortfolio, OtherMachineCodeThanWasVerifiedIsLeftOutAndTheRestStays
     const auto compiled = compile(text);
     EXPECT_EQ(compiled.stored, 1);
     EXPECT_THAT(compiled.left_out, ElementsAre(HasSubstr("tiled ")));
-    EXPECT_THAT(compiled.left_out, ElementsAre(HasSubstr(": 1 makes other machine code")));
+    EXPECT_THAT(compiled.left_out,
+                ElementsAre(HasSubstr(": 1 makes other machine code of it in 8 compiles (SHA-256 ")));
+    EXPECT_EQ(compiler.begun().size(), 11) << "two to verify, one of the right member";
     ASSERT_EQ(stored().members.size(), 1);
     EXPECT_EQ(stored().members[0].kernel_template, "naive");
     EXPECT_EQ(store.summary().binaries, 1);
@@ -106,6 +108,15 @@ TEST_F(CompilePortfolio, AMemberIsCompiledAgainUntilItsMachineCodeIsThatWhichWas
     compiler.variants = 3;
     EXPECT_EQ(compile(text).stored, 1);
     EXPECT_EQ(compiler.begun().size(), 4) << "one to verify, two with other code";
+}
+
+TEST_F(CompilePortfolio, MembersAreCompiledOnceIfManyHaveOtherMachineCode) {
+    auto text = portfolio({verified("tiled"), verified("naive"), verified("row_tile"), verified("strip_tiled")});
+    for (std::size_t i = 0; i < 3; ++i) text.members[i].member.code_hash = "of another toolkit";
+    const auto compiled = compile(text);
+    EXPECT_EQ(compiled.stored, 1);
+    EXPECT_THAT(compiled.left_out, Each(HasSubstr("machine code of it (SHA-256 ")));
+    EXPECT_EQ(compiler.begun().size(), 8) << "four to verify";
 }
 
 TEST_F(CompilePortfolio, AnotherCompilerCompilesAMemberOnce) {
