@@ -13,9 +13,9 @@
 //     matrix contiguous along K             4 k-steps of each of OWN outputs; threadIdx.x runs along K
 //     matrix contiguous along the outputs   OWN outputs of one k-step; threadIdx.x runs along the outputs
 //
-// If two or more blocks per tile fit on the GPU at once, they share the tile and divide K among them. The three
-// dimensions of the grid are the tiles, the blocks that share a tile, and the vectors. The kernel reads the matrix once
-// for each vector.
+// If two or more blocks per tile fit on the GPU at once and K is long enough, they share the tile and divide K among
+// them. The three dimensions of the grid are the tiles, the blocks that share a tile, and the vectors. The kernel reads
+// the matrix once for each vector.
 #include "configuration.h"
 #include "device/dependent_launch.h"
 #include "device/shared.h"

@@ -9,7 +9,7 @@
 // Few columns also mean few elements of C, too few for all threads of the GPU. So the threads divide K, in two ways:
 //
 //     k-steps of a k-tile   the threads of a block form SLICES_K slices, and each in turn takes four k-steps
-//     k-tiles               if two or more blocks per tile fit on the GPU at once, they share the tile
+//     k-tiles               if K is long enough and the GPU has room for several blocks per tile, they share it
 //
 // How many blocks share a tile depends on the size of the product. The kernel reads this number from the grid
 // (gridDim.y), so one compiled kernel can be used for all sizes.

@@ -20,9 +20,9 @@
 //           each number is the slice that multiplies this block of 32 k-steps (RUN = 2, SLICES_K = 4)
 //
 // In these files, a "block" is a part of the large operand: 32 k-steps of a warp's WARP_ROWS rows. "Thread block" is
-// the CUDA term. WARPS_M x SLICES_K warps compute a tile. If two or more thread blocks per tile fit on the GPU at once,
-// they share the tile and divide K among them (gridDim.y). The sums of slices, and then of thread blocks, are added up
-// in a fixed order.
+// the CUDA term. WARPS_M x SLICES_K warps compute a tile. If two or more thread blocks per tile fit on the GPU at once
+// and K is long enough, they share the tile and divide K among them (gridDim.y). The sums of slices, and then of thread
+// blocks, are added up in a fixed order.
 //
 //
 // THE RING BUFFER

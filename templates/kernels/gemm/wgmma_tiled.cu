@@ -69,7 +69,7 @@
 // If C has fewer tiles than the GPU has multiprocessors, several blocks share a tile: CLUSTER_K blocks in each of
 // SPLIT_K clusters. Each block multiplies a part of K. The sums are added up within each cluster through shared memory,
 // then between the clusters through the workspace. Shared memory is faster, but large clusters leave multiprocessors
-// without work: of 132 multiprocessors, at most 124 run blocks of clusters of 4.
+// without work: of the 132 multiprocessors of an H100, 120 run blocks of clusters of 4.
 //
 // The blocks of a cluster can both share operands and split K. For example, CLUSTER_M = 2 and CLUSTER_K = 4 make
 // clusters of 8 blocks for two tiles, one below the other. The blocks of ranks 0 and 1 multiply the first part of K and
@@ -91,7 +91,7 @@
 // cannot use, the producer's 128 threads copy that operand element by element, which is slow.
 //
 // The engine stores C if K is not split and the rows of C begin and end at multiples of 16 bytes. Otherwise the
-// consumers' threads store C, two elements at once.
+// consumers' threads store C, two elements at once if C is aligned for that.
 //
 //
 // EPILOGUE

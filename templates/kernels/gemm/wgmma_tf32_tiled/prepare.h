@@ -1,13 +1,13 @@
 // Copies operands to the workspace in a form that the copy engine and wgmma can use. All blocks of the grid do this
 // before the products (gemm/wgmma_tiled/tasks.h).
 //
-// The copy of the right operand has one row for each column of the operand. The row is contiguous along K, as wgmma
-// needs it. Elements are rounded to TF32 (`big`). If PLANES is 2, the copy also has element - big, rounded to TF32
-// (`small`): 32 numbers of the big plane, the same 32 of the small plane, the next 32 of the big plane, and so on.
-// Zeros fill the last group of 32. A warp copies 32 x 32 elements at once.
+// If PREPARES_RIGHT, the copy of the right operand has one row for each column of the operand. The row is contiguous
+// along K, as wgmma needs it. Elements are rounded to TF32 (`big`). If PLANES is 2, the copy also has element - big,
+// rounded to TF32 (`small`): 32 numbers of the big plane, the same 32 of the small plane, the next 32 of the big plane,
+// and so on. Zeros fill the last group of 32. A warp copies 32 x 32 elements at once.
 //
-// The left operand is copied only if its rows do not begin at multiples of 16 bytes. The copy has the same elements in
-// the same order (repack.h).
+// Otherwise, and for the left operand, an operand is copied only if its rows do not begin at multiples of 16 bytes. The
+// copy has the same elements in the same order (repack.h).
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"
