@@ -13,15 +13,16 @@ namespace {
 
 constexpr double memory_unit = 4e6;  // a unit of 4 MB, which a fast memory moves in about a microsecond
 
-// Returns how many multiprocessors can have a block at the same time if a multiprocessor runs at most one block and a
-// cluster has `blocks` blocks. A cluster runs within one group of multiprocessors (GPC). If the multiprocessors that
-// are left in a group are too few for another cluster, they stay idle. Clusters of two fill all multiprocessors,
-// because a group consists of pairs of multiprocessors.
-std::int64_t filled_by_clusters(std::int64_t multiprocessors, std::int64_t blocks) {
-    if (blocks <= 2) return multiprocessors;
-    constexpr auto group = rates::multiprocessors_per_group;
-    const auto whole_groups = multiprocessors / group * (group / blocks * blocks);
-    return std::max(blocks, whole_groups + multiprocessors % group / blocks * blocks);
+// Returns how many blocks run at the same time if a multiprocessor has room for `resident` blocks and a cluster has
+// `blocks` blocks. A cluster runs within one group of multiprocessors (GPC). If the multiprocessors that are left in a
+// group are too few for another cluster, they stay idle. Clusters of two fill all multiprocessors, because a group
+// consists of pairs of multiprocessors.
+std::int64_t blocks_at_once(std::int64_t multiprocessors, std::int64_t resident, std::int64_t blocks) {
+    if (blocks <= 2) return multiprocessors * resident;
+    const auto two_groups = resident == 1 ? rates::two_groups_of_one_block : rates::two_groups_of_more_blocks;
+    const auto whole_groups = 2 * multiprocessors / two_groups * (two_groups / 2 / blocks * blocks);
+    const auto rest = 2 * multiprocessors % two_groups / 2;
+    return std::max(blocks, whole_groups + rest / blocks * blocks) * resident;
 }
 
 }  // namespace
@@ -97,7 +98,7 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
         l2_loads_ = bind(model->l2_loads);
     }
     const auto cluster = has_model_ ? line_->constant_at(cluster_blocks_) : StraightLine::Value{1, true};
-    if (cluster && cluster->exists) constant_filled_ = filled(cluster->number);
+    if (cluster && cluster->exists) constant_cluster_ = cluster->number;
     std::vector<Slot> of_block{block_[0], block_[1], block_[2], static_shared_bytes_, dynamic_shared_bytes_};
     if (registers_) of_block.push_back(*registers_);
     is_block_constant_ = std::ranges::all_of(of_block, [&](auto slot) {
@@ -108,6 +109,9 @@ BoundLaunch::BoundLaunch(const KernelTemplate& kernel_template, const Configurat
     try {
         constant_resident_ = resident_blocks(block_of([&](Slot slot) { return line_->constant_at(slot)->number; }));
     } catch (const ExpressionError&) {  // a product overflows 64 bits, so no launch is possible
+    }
+    if (constant_resident_ && constant_cluster_) {
+        constant_at_once_ = blocks_at_once(multiprocessors(), *constant_resident_, *constant_cluster_);
     }
 }
 
@@ -182,12 +186,10 @@ std::optional<Launch> BoundLaunch::launch_at(const Problem& problem, const Scrat
     return launch;
 }
 
-double BoundLaunch::filled(std::int64_t cluster_blocks) const {
-    return static_cast<double>(filled_by_clusters(std::max<std::int64_t>(1, device_.multiprocessors), cluster_blocks));
-}
+std::int64_t BoundLaunch::multiprocessors() const { return std::max<std::int64_t>(1, device_.multiprocessors); }
 
 // Returns how many blocks run on a multiprocessor at once; nothing if a block exceeds a limit of the device.
-std::optional<double> BoundLaunch::resident_blocks(Launch launch) const {
+std::optional<std::int64_t> BoundLaunch::resident_blocks(Launch launch) const {
     if (broken_block_limit(launch, device_)) return std::nullopt;
     // The host device has no limits per multiprocessor, so the model assumes one resident block.
     if (device_.is_host()) return 1;
@@ -195,16 +197,18 @@ std::optional<double> BoundLaunch::resident_blocks(Launch launch) const {
         launch.registers = compiled_.registers;
         launch.static_shared_bytes = compiled_.static_shared_bytes;
     }
-    return static_cast<double>(std::max<std::int64_t>(1, occupancy(launch, device_).blocks()));
+    return std::max<std::int64_t>(1, occupancy(launch, device_).blocks());
 }
 
-Terms BoundLaunch::terms_of(double blocks, double resident, const Scratch& values) const {
+Terms BoundLaunch::terms_of(double blocks, std::int64_t resident, const Scratch& values) const {
     const auto as_double = [](std::int64_t value) { return static_cast<double>(value); };
-    const auto multiprocessors = constant_filled_ ? *constant_filled_ : filled(values[cluster_blocks_].number);
-    const auto whole_waves = std::floor(blocks / (multiprocessors * resident));
-    const auto rest = blocks - whole_waves * multiprocessors * resident;
+    const auto cluster = constant_cluster_ ? *constant_cluster_ : values[cluster_blocks_].number;
+    const auto at_once =
+        as_double(constant_at_once_ ? *constant_at_once_ : blocks_at_once(multiprocessors(), resident, cluster));
+    const auto whole_waves = std::floor(blocks / at_once);
+    const auto rest = blocks - whole_waves * at_once;
     const auto waves = whole_waves + (rest > 0 ? 1 : 0);
-    const auto busiest = whole_waves * resident + std::ceil(rest / multiprocessors);
+    const auto busiest = whole_waves * as_double(resident) + std::ceil(rest * as_double(resident) / at_once);
     const auto cycles_per_us = device_.clock_khz > 0 ? as_double(device_.clock_khz) * 1e-3 : 1e3;
 
     Terms terms{1, waves, busiest};

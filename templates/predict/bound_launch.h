@@ -68,10 +68,10 @@ private:
     template <class Number>
     [[nodiscard]] Launch block_of(const Number& number) const;
     [[nodiscard]] Launch limits(const Scratch& values) const;
-    [[nodiscard]] double filled(std::int64_t cluster_blocks) const;
-    [[nodiscard]] std::optional<double> resident_blocks(Launch launch) const;
+    [[nodiscard]] std::int64_t multiprocessors() const;
+    [[nodiscard]] std::optional<std::int64_t> resident_blocks(Launch launch) const;
     [[nodiscard]] std::array<std::int64_t, 3> grid_at(const Scratch& values) const;
-    [[nodiscard]] Terms terms_of(double blocks, double resident, const Scratch& values) const;
+    [[nodiscard]] Terms terms_of(double blocks, std::int64_t resident, const Scratch& values) const;
 
     Device device_;
     std::vector<std::string> extents_;
@@ -90,9 +90,11 @@ private:
     std::array<Slot, 3> grid_{}, block_{};
     Slot static_shared_bytes_ = 0, dynamic_shared_bytes_ = 0;
     std::optional<Slot> workspace_bytes_, registers_;
-    std::optional<double> constant_filled_;    // the result of filled_by_clusters(), if it is the same for all problems
-    bool is_block_constant_ = false;           // whether all problems have the same block, shared memory and registers
-    std::optional<double> constant_resident_;  // if is_block_constant_: the result of resident_blocks()
+    bool is_block_constant_ = false;  // whether all problems have the same block, shared memory and registers
+    std::optional<std::int64_t> constant_resident_;  // if is_block_constant_: the result of resident_blocks()
+    std::optional<std::int64_t> constant_cluster_;   // blocks of a cluster, if all problems have the same number
+    std::optional<std::int64_t>
+        constant_at_once_;  // the result of blocks_at_once(), if it is the same for all problems
     Slot bytes_ = 0, phases_ = 0, loads_per_phase_ = 0, operations_per_phase_ = 0, barriers_per_phase_ = 0,
          dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0,
          l2_loads_ = 0;

@@ -298,9 +298,10 @@ TEST(BoundLaunch, TheL2CacheDeliversTheTilesOfAllBlocks) {
     EXPECT_NEAR(term(terms, Term::l2) * 1e3 * 64 * 100 / 2, 2 * 128 * (32 + 64), 1e-3);
 }
 
-// The 132 multiprocessors form 7 groups of 17 and one group of 13. A cluster must fit into one group. Clusters of 4
-// blocks use 7 * 16 + 12 = 124 multiprocessors, clusters of 8 use 7 * 16 + 8 = 120, clusters of 16 use 7 * 16 = 112.
-// Clusters of 2 use all 132, because 17 is an average and real groups have even numbers of multiprocessors.
+// A cluster must fit into one group of multiprocessors. With one block per multiprocessor, the 132 multiprocessors form
+// 7 groups of 17.5 on average and one group of 9. Clusters of 4 or 8 blocks use 7 * 16 + 8 = 120 of them, clusters of
+// 16 use 7 * 16 = 112. With more blocks per multiprocessor, it is 7 groups of 17 and one of 13, so that clusters of 4
+// blocks use 7 * 16 + 12 = 124. Clusters of 2 use all 132.
 TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");
@@ -323,6 +324,18 @@ TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     EXPECT_EQ(busiest("8", 16), 2);
     EXPECT_EQ(busiest("16", 7), 1);
     EXPECT_EQ(busiest("16", 8), 2);
+
+    const auto alone = built_in("wgmma_tiled");
+    const auto waves = [&](const std::string& cluster, std::int64_t clusters) {
+        const auto configuration =
+            completed(parse_configuration("BLOCK_M=192,BLOCK_N=128,CONSUMERS=3,STAGES=4,CLUSTER_M=1," + cluster),
+                      default_configuration(alone));
+        const auto problem = gemm(192 * clusters, 512, 4096, "bf16", "nt");
+        return term(BoundLaunch(alone, configuration, device, problem).terms(problem).value(), Term::waves);
+    };
+    EXPECT_EQ(waves("CLUSTER_N=4", 30), 1);
+    EXPECT_EQ(waves("CLUSTER_N=4", 31), 2);
+    EXPECT_EQ(waves("CLUSTER_N=2", 33), 1) << "66 clusters of 2";
 }
 
 TEST(BoundLaunch, AGpuWithFewerMultiprocessorsThanAClusterHasBlocksCountsOneCluster) {
