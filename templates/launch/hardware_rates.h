@@ -17,7 +17,7 @@ inline constexpr double barrier_latency = 30;  ///< the latency of a barrier in 
 /// clusters on GPUs with 132 multiprocessors. With one block per multiprocessor, H100s ran 30 clusters of 4 blocks (an
 /// H200 ran 31), 15 of 8 blocks or 7 of 16 blocks. With more blocks per multiprocessor, clusters of 4 used 31 * 4
 /// multiprocessors.
-inline constexpr std::int64_t two_groups_of_one_block = 35;
-inline constexpr std::int64_t two_groups_of_more_blocks = 34;
+inline constexpr std::int64_t multiprocessors_per_two_groups_with_one_block = 35;
+inline constexpr std::int64_t multiprocessors_per_two_groups_with_more_blocks = 34;
 
 }  // namespace smemtune::rates

@@ -19,7 +19,8 @@ constexpr double memory_unit = 4e6;  // a unit of 4 MB, which a fast memory move
 // consists of pairs of multiprocessors.
 std::int64_t blocks_at_once(std::int64_t multiprocessors, std::int64_t resident, std::int64_t blocks) {
     if (blocks <= 2) return multiprocessors * resident;
-    const auto two_groups = resident == 1 ? rates::two_groups_of_one_block : rates::two_groups_of_more_blocks;
+    const auto two_groups = resident == 1 ? rates::multiprocessors_per_two_groups_with_one_block
+                                          : rates::multiprocessors_per_two_groups_with_more_blocks;
     const auto whole_groups = 2 * multiprocessors / two_groups * (two_groups / 2 / blocks * blocks);
     const auto rest = 2 * multiprocessors % two_groups / 2;
     return std::max(blocks, whole_groups + rest / blocks * blocks) * resident;

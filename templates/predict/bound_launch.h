@@ -93,8 +93,7 @@ private:
     bool is_block_constant_ = false;  // whether all problems have the same block, shared memory and registers
     std::optional<std::int64_t> constant_resident_;  // if is_block_constant_: the result of resident_blocks()
     std::optional<std::int64_t> constant_cluster_;   // blocks of a cluster, if all problems have the same number
-    std::optional<std::int64_t>
-        constant_at_once_;  // the result of blocks_at_once(), if it is the same for all problems
+    std::optional<std::int64_t> constant_at_once_;   // blocks that run at once, if always the same number
     Slot bytes_ = 0, phases_ = 0, loads_per_phase_ = 0, operations_per_phase_ = 0, barriers_per_phase_ = 0,
          dependent_loads_per_phase_ = 0, dependent_loads_per_block_ = 0, stores_per_block_ = 0, cluster_blocks_ = 0,
          l2_loads_ = 0;

@@ -29,7 +29,7 @@ struct Asked {
     bool is_outdated = false;  // whether the database has a portfolio with such models
 };
 
-Asked read_question(const Store& store, const CommandLine& line, const Device& device) {
+Asked question_on(const Device& device, const Store& store, const CommandLine& line) {
     Asked asked;
     asked.device = device;
     const auto choice = choose_templates(line);
@@ -52,15 +52,15 @@ Asked read_question(const Store& store, const CommandLine& line, const Device& d
 // device of this machine.
 Asked read_question(const Store& store, const CommandLine& line) {
     const auto devices = store.devices();
-    if (!line.given("device") && devices.size() == 1) return read_question(store, line, devices.front().second);
+    if (!line.given("device") && devices.size() == 1) return question_on(devices.front().second, store, line);
     std::optional<Asked> found;
     for (const auto& [id, device] : devices) {
         if (device.name != line.text("device")) continue;
-        auto asked = read_question(store, line, device);
+        auto asked = question_on(device, store, line);
         if (!asked.portfolio.members.empty() || asked.is_outdated) return asked;
         if (!found) found = std::move(asked);
     }
-    return found ? std::move(*found) : read_question(store, line, any_device(line.text("device")));
+    return found ? std::move(*found) : question_on(any_device(line.text("device")), store, line);
 }
 
 std::string terms_text(const Terms& shares) {
