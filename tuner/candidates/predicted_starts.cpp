@@ -26,10 +26,42 @@ const std::vector<PortfolioText>& parsed_portfolios() {
     return portfolios;
 }
 
+using TemplatesByName = std::map<std::string, const KernelTemplate*>;
+
+// Whether the portfolio is for the operation, element size and compute capability of `problem` and `device`, and has a
+// member of one of `templates`. Accepts other types and layouts, because kernels for f16 and for bf16 take equally
+// long, and kernels for different layouts take similarly long.
+template <class Names>
+bool is_similar(const PortfolioText& portfolio, const Problem& problem, const Device& device, const Names& templates) {
+    return portfolio.operation == problem.operation &&
+           element_type(portfolio.type).bytes == element_type(problem.type).bytes &&
+           portfolio.device.compute_capability == device.compute_capability &&
+           std::ranges::any_of(portfolio.members,
+                               [&](const PortfolioRow& row) { return templates.contains(row.kernel_template); });
+}
+
+// Predicts the times of the members of `portfolio` that are of one of `templates`, as if they had been verified for the
+// type and layout of `like`. `templates` must outlive the result.
+Predictor predictor_of(const PortfolioText& portfolio, const Problem& like, const Device& device,
+                       const TemplatesByName& templates) {
+    auto members = portfolio.members;
+    // The text of a portfolio names the template of each member. The predictor tells templates apart by numbers, so
+    // each template gets its index in `templates` as its number.
+    for (auto& row : members) {
+        const auto found = templates.find(row.kernel_template);
+        row.member.kernel_template = std::distance(templates.begin(), found);
+        if (found != templates.end()) row.member.verified_by = operation_identity(*found->second, like) + "/";
+    }
+    return Predictor({.members = std::move(members), .damages = {}}, like, device,
+                     [&](const TrialRow& row) -> std::shared_ptr<const KernelTemplate> {
+                         const auto found = templates.find(row.kernel_template);
+                         if (found == templates.end()) return nullptr;
+                         return {std::shared_ptr<const void>(), found->second};
+                     });
+}
+
 }  // namespace
 
-// Accepts other types and layouts, because kernels for f16 and for bf16 take equally long, and kernels for different
-// layouts take similarly long.
 const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, const Problem& problem,
                                   const Device& device, const std::set<std::string>& templates) {
     const auto difference = [&](const PortfolioText& portfolio) {
@@ -38,13 +70,8 @@ const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, con
     };
     const PortfolioText* nearest = nullptr;
     for (const auto& portfolio : portfolios) {
-        const bool is_like = portfolio.operation == problem.operation &&
-                             element_type(portfolio.type).bytes == element_type(problem.type).bytes &&
-                             portfolio.device.compute_capability == device.compute_capability &&
-                             std::ranges::any_of(portfolio.members, [&](const PortfolioRow& row) {
-                                 return templates.contains(row.kernel_template);
-                             });
-        if (is_like && (nearest == nullptr || difference(portfolio) < difference(*nearest))) nearest = &portfolio;
+        if (!is_similar(portfolio, problem, device, templates)) continue;
+        if (nearest == nullptr || difference(portfolio) < difference(*nearest)) nearest = &portfolio;
     }
     return nearest;
 }
@@ -52,28 +79,14 @@ const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, con
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates) {
     std::set<std::string> names;
-    for (const auto& planned : templates) names.insert(planned.kernel_template->name);
+    TemplatesByName by_name;
+    for (const auto& planned : templates) {
+        names.insert(planned.kernel_template->name);
+        by_name[planned.kernel_template->name] = planned.kernel_template;
+    }
     const auto* const portfolio = most_similar(parsed_portfolios(), problem, device, names);
     if (portfolio == nullptr) return {};
-    auto members = portfolio->members;
-    // The text of a portfolio names the template of each member. The predictor tells templates apart by numbers, so
-    // each template gets its index in `kernels` as its number.
-    std::map<std::string, std::shared_ptr<const KernelTemplate>> kernels;
-    for (const auto& planned : templates) {
-        kernels[planned.kernel_template->name] = {std::shared_ptr<const void>(), planned.kernel_template};
-    }
-    for (auto& row : members) {
-        const auto found = kernels.find(row.kernel_template);
-        row.member.kernel_template = std::distance(kernels.begin(), found);
-        // The predictor leaves out members that were not verified for this type and layout. Here, every member counts
-        // as verified, because the search verifies its start points itself.
-        if (found != kernels.end()) row.member.verified_by = operation_identity(*found->second, problem) + "/";
-    }
-    const Predictor predictor({.members = std::move(members), .damages = {}}, problem, device,
-                              [&](const TrialRow& row) -> std::shared_ptr<const KernelTemplate> {
-                                  const auto found = kernels.find(row.kernel_template);
-                                  return found == kernels.end() ? nullptr : found->second;
-                              });
+    const auto predictor = predictor_of(*portfolio, problem, device, by_name);
     std::map<std::string, std::vector<Configuration>> starts;
     double best_us = 0;
     for (const auto& prediction : predictor.ranking(problem)) {
@@ -84,6 +97,38 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
         }
     }
     return starts;
+}
+
+std::vector<PredictedWinner> predicted_winners(std::span<const Problem> problems, const Device& device,
+                                               std::span<const KernelTemplate> templates) {
+    TemplatesByName by_name;
+    for (const auto& kernel : templates) by_name[kernel.name] = &kernel;
+    std::vector<PredictedWinner> winners;
+    for (const auto& portfolio : parsed_portfolios()) {
+        if (problems.empty() || !is_similar(portfolio, problems.front(), device, by_name)) continue;
+        const auto predictor = predictor_of(portfolio, problems.front(), device, by_name);
+        Predictor::Scratch scratch;
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+            predictor.predict(problems[i], scratch);
+            if (scratch.predictions.empty()) continue;
+            Predictor::put_first(scratch.predictions);
+            const auto& first = *scratch.predictions.front().member;
+            auto winner = std::ranges::find_if(winners, [&](const PredictedWinner& each) {
+                return each.kernel == first.kernel_template.get() && each.configuration == *first.configuration;
+            });
+            if (winner == winners.end()) {
+                winners.push_back({.kernel = first.kernel_template.get(), .configuration = *first.configuration});
+                winner = std::prev(winners.end());
+            }
+            winner->problems.push_back(i);
+        }
+    }
+    for (auto& winner : winners) {
+        std::ranges::sort(winner.problems);
+        const auto repeated = std::ranges::unique(winner.problems);
+        winner.problems.erase(repeated.begin(), repeated.end());
+    }
+    return winners;
 }
 
 }  // namespace smemtune

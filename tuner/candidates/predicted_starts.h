@@ -1,4 +1,5 @@
-// Start points of a search, from the portfolios in db/portfolios. The program contains the text of these portfolios.
+// Start points of a search, and candidates for a new portfolio, from the portfolios in db/portfolios. The program
+// contains the text of these portfolios.
 #pragma once
 
 #include <map>
@@ -25,5 +26,18 @@ const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, con
 /// program contains. The result is empty if no portfolio fits.
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
+
+/// A member of a shipped portfolio that is predicted to be the fastest of its portfolio at some problems.
+struct PredictedWinner {
+    const KernelTemplate* kernel = nullptr;
+    Configuration configuration;        ///< has a value for each parameter of the template
+    std::vector<std::size_t> problems;  ///< the indices of these problems, in ascending order
+};
+
+/// Returns the members that are predicted to be the fastest of their portfolio at one or more of `problems`, which are
+/// all of one operation, type and layout. Uses the portfolios that the program contains for the same operation, element
+/// size and compute capability, for any type and layout. A member that several portfolios have is returned once.
+std::vector<PredictedWinner> predicted_winners(std::span<const Problem> problems, const Device& device,
+                                               std::span<const KernelTemplate> templates);
 
 }  // namespace smemtune

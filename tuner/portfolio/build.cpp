@@ -128,6 +128,7 @@ private:
 
     void choose_and_store() {
         entries_ = collect_entries(source_);
+        add_predicted_entries(source_, entries_);
         report_.configurations = entries_.size();
         if (entries_.empty()) return;
         const auto begin = Clock::now();
@@ -140,8 +141,8 @@ private:
         resources_.store.finish_run(run, resources_.interrupted ? "interrupted" : report_.ended);
     }
 
-    // Times every configuration at samples near those where tuning found it. Then times the most promising
-    // configurations at all samples.
+    // Times every configuration at samples near those where tuning or a prediction found it. Then times the most
+    // promising configurations at all samples.
     void cross_time(MeasureContext& context, CrossTimes& times) {
         const auto end_at = [&](double share) {
             if (!request_.budget) return Clock::time_point::max();

@@ -1,10 +1,14 @@
 #include "tuner/portfolio/entries.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
+#include <span>
 
 #include "runtime/backend.h"
 #include "runtime/selection.h"
+#include "tuner/candidates/predicted_starts.h"
 #include "tuner/problem/trial_ledger.h"
 #include "util/parallel_for.h"
 
@@ -49,6 +53,55 @@ std::vector<Found> fastest_of(const EntrySource& source, const std::vector<std::
     return fastest;
 }
 
+std::vector<std::int64_t> template_rows_of(const EntrySource& source) {
+    std::vector<std::int64_t> rows;
+    for (const auto& kernel : source.templates) {
+        rows.push_back(source.resources.store.remember(
+            TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as},
+            default_configuration(kernel)));
+    }
+    return rows;
+}
+
+std::vector<Entry>::iterator find_entry(std::vector<Entry>& entries, std::int64_t template_row,
+                                        const Configuration& configuration) {
+    return std::ranges::find_if(entries, [&](const Entry& each) {
+        return each.template_row == template_row && each.configuration == configuration;
+    });
+}
+
+BoundLaunch bound_of(const EntrySource& source, const KernelTemplate& kernel, const Configuration& configuration,
+                     const Resources& resources) {
+    return {kernel, configuration, source.resources.device, source.samples.front().problem,
+            CompiledSize{resources.registers, resources.static_shared_bytes}};
+}
+
+// Sets `code_hash` and `bound` of each entry whose configuration has a stored trial at one of the samples.
+void recall_compiled(const EntrySource& source, std::span<Entry> entries) {
+    std::map<std::pair<std::int64_t, std::string>, Entry*> wanted;
+    std::set<std::int64_t> template_rows;
+    for (auto& entry : entries) {
+        wanted[{entry.template_row, to_text(entry.configuration)}] = &entry;
+        template_rows.insert(entry.template_row);
+    }
+    const auto& store = source.resources.store;
+    for (const auto& sample : source.samples) {
+        const auto problem_row = store.find(sample.problem);
+        if (!problem_row) continue;
+        for (const auto row : template_rows) {
+            for (const auto& record : store.trials({source.device_row, row, *problem_row})) {
+                if (record.code_hash.empty() || record.toolchain != source.toolchain) continue;
+                const auto found = wanted.find({row, to_text(record.configuration)});
+                if (found == wanted.end()) continue;
+                auto& entry = *found->second;
+                entry.code_hash = record.code_hash;
+                entry.bound = bound_of(source, *entry.kernel, entry.configuration, record.resources);
+                wanted.erase(found);
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::string toolchain_of(const TuneResources& resources) {
@@ -58,12 +111,7 @@ std::string toolchain_of(const TuneResources& resources) {
 
 std::vector<Entry> collect_entries(const EntrySource& source) {
     auto& store = source.resources.store;
-    std::vector<std::int64_t> template_rows;
-    for (const auto& kernel : source.templates) {
-        template_rows.push_back(store.remember(
-            TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as},
-            default_configuration(kernel)));
-    }
+    const auto template_rows = template_rows_of(source);
     std::vector<Entry> entries;
     for (std::size_t sample = 0; sample < source.samples.size(); ++sample) {
         const auto& problem = source.samples[sample].problem;
@@ -72,17 +120,13 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
         bool is_fastest = true;
         for (const auto& found : fastest_of(source, template_rows, *problem_row)) {
             const auto& record = found.record;
-            auto entry = std::ranges::find_if(entries, [&](const Entry& each) {
-                return each.template_row == found.template_row && each.configuration == record.configuration;
-            });
+            auto entry = find_entry(entries, found.template_row, record.configuration);
             if (entry == entries.end()) {
-                const CompiledSize compiled{record.resources.registers, record.resources.static_shared_bytes};
                 entries.push_back({.kernel = found.kernel,
                                    .template_row = found.template_row,
                                    .configuration = record.configuration,
                                    .code_hash = record.code_hash,
-                                   .bound = BoundLaunch(*found.kernel, record.configuration, source.resources.device,
-                                                        problem, compiled)});
+                                   .bound = bound_of(source, *found.kernel, record.configuration, record.resources)});
                 entry = std::prev(entries.end());
             }
             entry->found.push_back(sample);
@@ -91,6 +135,41 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
         }
     }
     return entries;
+}
+
+void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries) {
+    std::vector<Problem> problems;
+    for (const auto& sample : source.samples) problems.push_back(sample.problem);
+    const auto template_rows = template_rows_of(source);
+    std::vector<Entry> added;
+    for (auto& winner : predicted_winners(problems, source.resources.device, source.templates)) {
+        const auto row = template_rows[static_cast<std::size_t>(winner.kernel - source.templates.data())];
+        const auto known = find_entry(entries, row, winner.configuration);
+        if (known == entries.end()) {
+            added.push_back({.kernel = winner.kernel,
+                             .template_row = row,
+                             .configuration = winner.configuration,
+                             .code_hash = {},
+                             .bound = bound_of(source, *winner.kernel, winner.configuration, {}),
+                             .found = std::move(winner.problems)});
+        } else {
+            std::vector<std::size_t> found;
+            std::ranges::set_union(known->found, winner.problems, std::back_inserter(found));
+            known->found = std::move(found);
+        }
+    }
+    recall_compiled(source, added);
+    std::vector<std::size_t> not_compiled;
+    for (std::size_t i = 0; i < added.size(); ++i) {
+        if (added[i].code_hash.empty()) not_compiled.push_back(i);
+    }
+    provide_code(source, added, not_compiled);
+    for (auto& entry : added) {
+        if (entry.binary) {
+            entry.bound = bound_of(source, *entry.kernel, entry.configuration, entry.binary->resources);
+        }
+        if (!entry.code_hash.empty()) entries.push_back(std::move(entry));
+    }
 }
 
 void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted) {

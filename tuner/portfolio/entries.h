@@ -20,9 +20,10 @@ struct Entry {
     Configuration configuration;
     std::string code_hash;
     BoundLaunch bound;
-    std::vector<std::size_t> found{};  ///< the samples at which this configuration was among the fastest
-    std::vector<std::size_t> won{};    ///< the samples at which this configuration was the fastest
-    std::optional<Binary> binary{};    ///< the machine code, which provide_code() sets
+    /// The samples at which this configuration was among the fastest, or was predicted to be the fastest.
+    std::vector<std::size_t> found{};
+    std::vector<std::size_t> won{};  ///< the samples at which this configuration was the fastest
+    std::optional<Binary> binary{};  ///< the machine code, which provide_code() sets
 };
 
 /// The fastest configurations of each sample may become members: at most `most_of_a_sample`, and each takes at most
@@ -47,6 +48,11 @@ std::string toolchain_of(const TuneResources& resources);
 /// Collects the few fastest configurations of each sample from stored trials. If several have the same machine code,
 /// only the fastest of them is taken.
 std::vector<Entry> collect_entries(const EntrySource& source);
+
+/// Adds the members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a
+/// sample (predicted_winners()). Portfolios for other layouts and similar types count, too. Each added entry is
+/// compiled, unless a sample has a stored trial of it. A member that does not compile is not added.
+void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries);
 
 /// Sets the machine code of each entry whose index is in `wanted`, unless the entry has code already. Reads stored
 /// code, or compiles on several threads. An entry that does not compile stays without code.

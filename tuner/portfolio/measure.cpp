@@ -148,7 +148,8 @@ void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
     std::vector<std::size_t> open;  // the samples that have an entry to time
     std::vector<Problem> problems;
     SamplePairs untried(pairs.size());
-    for (std::size_t sample = 0; sample < pairs.size(); ++sample) {
+    // In spread_order(), so that a deadline leaves timed samples over the whole range of extents.
+    for (const auto sample : spread_order(context_.source.samples)) {
         for (const auto i : pairs[sample]) {
             if (states_[sample][i] == State::unknown && context_.entries[i].binary) untried[sample].push_back(i);
         }
