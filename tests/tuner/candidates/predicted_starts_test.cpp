@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "templates/launch/limits.h"
 #include "tests/tuner/support.h"
 
@@ -18,6 +20,10 @@ protected:
             if (supports(kernel, problem, device)) templates.push_back({.kernel_template = &kernel});
         }
         return predicted_starts(problem, device, templates);
+    }
+
+    std::vector<PredictedWinner> winners_at(const std::vector<Problem>& problems) {
+        return predicted_winners(problems, hopper, kernels);
     }
 
     std::vector<KernelTemplate> kernels = builtin_templates();
@@ -93,6 +99,42 @@ TEST_F(PredictedStarts, LayoutDecidesBeforeTypeAndTypeBeforeDevice) {
 TEST_F(PredictedStarts, ThereAreNoneWhereNoPortfolioIsShipped) {
     EXPECT_THAT(at(gemm(1024, 1024, 1024), model_device("sm_80")), IsEmpty()) << "another architecture";
     EXPECT_THAT(at(gemm(1024, 1024, 1024, "3xtf32"), hopper), IsEmpty()) << "no member is of its templates";
+}
+
+TEST_F(PredictedStarts, WinnersComeFromThePortfoliosOfAllLayoutsAndRunAtTheirProblems) {
+    const std::vector problems{gemm(4096, 4096, 4096, "f32", "tt"), gemm(4096, 16, 4096, "f32", "tt"),
+                               gemm(200, 300, 5000, "f32", "tt")};
+    const auto winners = winners_at(problems);
+    std::vector<int> of_each_problem(problems.size());
+    for (const auto& winner : winners) {
+        EXPECT_TRUE(std::ranges::is_sorted(winner.problems, std::ranges::less_equal{}) || winner.problems.size() == 1);
+        for (const auto i : winner.problems) {
+            ++of_each_problem[i];
+            EXPECT_EQ(infeasibility(*winner.kernel, winner.configuration, problems[i], hopper), std::nullopt)
+                << to_text(winner.configuration);
+        }
+    }
+    // Each of the four portfolios of f32 has a winner at each problem. Two of them may have the same one.
+    EXPECT_THAT(of_each_problem, ::testing::Each(::testing::AllOf(::testing::Ge(2), ::testing::Le(4))));
+}
+
+TEST_F(PredictedStarts, AWinnerOfSeveralPortfoliosAndProblemsIsThereOnce) {
+    std::vector<Problem> problems;
+    for (const auto size : {1000, 1500, 2000, 3000, 4096, 6000, 8192}) problems.push_back(gemm(size, size, size));
+    const auto winners = winners_at(problems);
+    std::set<std::string> texts;
+    for (const auto& winner : winners) {
+        EXPECT_TRUE(texts.insert(winner.kernel->name + " " + to_text(winner.configuration)).second);
+        EXPECT_EQ(std::set(winner.problems.begin(), winner.problems.end()).size(), winner.problems.size());
+    }
+    EXPECT_LT(winners.size(), 4 * problems.size()) << "no configuration wins at two sizes or in two portfolios";
+}
+
+TEST_F(PredictedStarts, ThereAreNoWinnersForOtherArchitecturesAndTemplates) {
+    EXPECT_THAT(predicted_winners(std::vector{gemm(512, 512, 512)}, model_device("sm_80"), kernels), IsEmpty());
+    EXPECT_THAT(winners_at({}), IsEmpty());
+    const auto naive = std::ranges::find(kernels, "naive", &KernelTemplate::name);
+    EXPECT_THAT(predicted_winners(std::vector{gemm(512, 512, 512)}, hopper, {&*naive, 1}), IsEmpty());
 }
 
 }  // namespace

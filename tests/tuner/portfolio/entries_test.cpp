@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "templates/manifest/catalog.h"
+#include "tests/tuner/support.h"
 #include "tests/tuner/support/fake_run.h"
 
 namespace smemtune {
@@ -96,6 +100,97 @@ TEST_F(PortfolioEntries, OfEqualMachineCodeTheFasterOneCounts) {
     same_code.code_hash = "code of 1";
     fake_.store.remember(same_code);
     EXPECT_THAT(values(), ElementsAre(4));
+}
+
+// Refuses every program.
+class RefusingCompiler : public FakeCompiler {
+public:
+    [[nodiscard]] std::variant<Binary, Rejection> compile(const Program&) const override {
+        return Rejection{Stage::compile, "refused"};
+    }
+};
+
+// Entries that the shipped portfolios predict for two sizes of gemm. Nothing is tuned.
+class PredictedEntries : public ::testing::Test {
+protected:
+    [[nodiscard]] EntrySource source(const TuneResources& resources) {
+        return {.resources = resources,
+                .samples = samples,
+                .templates = templates,
+                .device_row = fake_.store.remember(fake_.device),
+                .identity = "operation/testbed",
+                .toolchain = toolchain};
+    }
+    [[nodiscard]] std::vector<Entry> entries() {
+        std::vector<Entry> added;
+        add_predicted_entries(source(fake_.resources), added);
+        return added;
+    }
+    void know_trial_of(const Entry& entry, const std::string& code_hash, const std::string& with_toolchain) {
+        fake_.store.remember(TrialRecord{.key = {fake_.store.remember(fake_.device), entry.template_row,
+                                                 fake_.store.remember(samples.back().problem)},
+                                         .configuration = entry.configuration,
+                                         .outcome = steady(1000),
+                                         .resources = {.registers = 100},
+                                         .code_hash = code_hash,
+                                         .toolchain = with_toolchain});
+    }
+
+    const std::string toolchain = "fake 1";
+    const std::vector<KernelTemplate> templates = builtin_templates();
+    const std::vector<Sample> samples{{gemm(4096, 4096, 4096)}, {gemm(4096, 16, 4096)}};
+    FakeRun fake_;
+};
+
+TEST_F(PredictedEntries, AreCompiledAndValidWhereTheyWereFound) {
+    const auto added = entries();
+    ASSERT_FALSE(added.empty());
+    std::set<std::size_t> found;
+    for (const auto& entry : added) {
+        ASSERT_TRUE(entry.binary);
+        EXPECT_EQ(entry.code_hash, code_hash_of(*entry.binary));
+        EXPECT_THAT(entry.won, IsEmpty());
+        for (const auto i : entry.found) EXPECT_TRUE(entry.bound.terms(samples[i].problem)) << i;
+        found.insert(entry.found.begin(), entry.found.end());
+    }
+    EXPECT_THAT(found, ElementsAre(0, 1));
+}
+
+TEST_F(PredictedEntries, WithAStoredTrialAreNotCompiledAgain) {
+    const auto before = entries();
+    ASSERT_GE(before.size(), 2U);
+    know_trial_of(before[0], "known code", toolchain);
+    know_trial_of(before[1], "code of another driver", "fake 0");
+    const auto compiled_before = fake_.compiler.begun().size();
+    const auto after = entries();
+    ASSERT_EQ(after.size(), before.size());
+    EXPECT_EQ(after[0].code_hash, "known code");
+    EXPECT_FALSE(after[0].binary);
+    EXPECT_EQ(after[1].code_hash, before[1].code_hash);
+    EXPECT_EQ(fake_.compiler.begun().size() - compiled_before, before.size() - 1);
+}
+
+TEST_F(PredictedEntries, AddTheirSamplesToEntriesThatSearchesFound) {
+    auto known = entries();
+    const auto both = known.size();
+    for (auto& entry : known) {
+        entry.found = {};
+        entry.code_hash = "from a search";
+    }
+    add_predicted_entries(source(fake_.resources), known);
+    ASSERT_EQ(known.size(), both);
+    for (const auto& entry : known) {
+        EXPECT_FALSE(entry.found.empty());
+        EXPECT_EQ(entry.code_hash, "from a search");
+    }
+}
+
+TEST_F(PredictedEntries, ThatDoNotCompileAreNotAdded) {
+    RefusingCompiler refusing;
+    const TuneResources resources{fake_.device, refusing, fake_.store, {}, fake_.sampling, fake_.interrupted};
+    std::vector<Entry> added;
+    add_predicted_entries(source(resources), added);
+    EXPECT_THAT(added, IsEmpty());
 }
 
 }  // namespace
