@@ -1,5 +1,4 @@
-// Computes a matrix product with a kernel that is launched directly through the CUDA driver, as by an application that
-// launches its own kernel.
+// Computes a matrix product through the CUDA driver alone, like an application that launches its own kernel.
 #pragma once
 
 #include <cuda.h>

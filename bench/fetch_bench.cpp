@@ -37,8 +37,8 @@ void fill(const std::filesystem::path& path, const Device& device, const Compile
 }
 
 struct Round {
-    double first_us = 0;    // constructing a Runtime and the first fetch, which loads the machine code
-    double exact_us = 0;    // one more fetch, of another stored problem
+    double first_us = 0;    // constructing a Runtime and fetching a problem that is not stored; loads the machine code
+    double exact_us = 0;    // one more fetch, of a stored problem
     double nearest_us = 0;  // fetches of problems that are not stored: the median time
 };
 

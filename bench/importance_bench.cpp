@@ -1,7 +1,8 @@
 // Measures whether `smemtune db importance` ranks parameters as an exact analysis of variance does. Each LANDSCAPE must
 // be complete: a cache of Kernel Tuner, or a database of exhaustive searches with one template and size. From each
-// landscape, the benchmark takes samples of several sizes: configurations drawn at random, and the configurations that
-// the default search tries first. Then it compares the ranks of the main effects. See bench/record.sh.
+// landscape, the benchmark takes samples of 100 to 2,000 configurations: some samples are drawn at random, others are
+// the configurations that the default search tries first. For each sample, the benchmark compares the parameters' main
+// effects and their order with the exact ones. See bench/record.sh.
 //
 //     importance_bench LANDSCAPE...
 #include <fmt/format.h>
@@ -212,8 +213,9 @@ std::string results_of(const std::filesystem::path& path, const Landscape& lands
 int main(int count, char** words) {
     fmt::print("  \"rounds\": {},\n", smemtune::rounds);
     fmt::print(
-        "  \"meaning\": \"spearman, kendall: median and least over the rounds with a result; error: the largest "
-        "difference of a share, median; first_right: rounds whose most important parameter is the exact one\",\n"
+        "  \"meaning\": \"spearman, kendall: median and least over the rounds with a result; error: median over these "
+        "rounds of the largest difference between a share and the exact share; first_right: number of rounds that rank "
+        "the most important parameter first\",\n"
         "  \"landscapes\": [\n");
     for (int i = 1; i < count; ++i) {
         const std::filesystem::path path = words[i];

@@ -193,7 +193,7 @@ void first_product_by_smemtune(const std::string& database, const std::string& d
     kernel.launch(nullptr, {.a = product.a(), .b = product.b(), .c = product.c()});
     product.require_right();
     if (is_mapped("libnvrtc") == stored)
-        throw std::runtime_error("NVRTC is mapped for stored machine code, or else not");
+        throw std::runtime_error("NVRTC must be loaded if the kernel is compiled, and only then");
 }
 
 void first_product_by_cublas() {
@@ -226,7 +226,8 @@ void measure_all(const std::string& program, const std::string& device_name) {
         .write(reinterpret_cast<const char*>(kernel.binary.code.data()),
                static_cast<std::streamsize>(kernel.binary.code.size()));
     const auto launch = launch_of(kernel.kernel_template, kernel.configuration, problem, device);
-    if (launch.dynamic_shared_bytes != 0 || !launch.runtime_arguments.empty()) throw std::logic_error("not plain");
+    if (launch.dynamic_shared_bytes != 0 || !launch.runtime_arguments.empty())
+        throw std::logic_error("the kernel needs more than DriverKernel passes");
     DriverKernel::Size driver_size;
     std::ranges::copy(launch.grid, driver_size.grid.begin());
     std::ranges::copy(launch.block, driver_size.block.begin());

@@ -34,8 +34,8 @@ inline CompiledKernel compile_builtin(const std::string& name, const std::string
     return {*kernel, std::move(configuration), std::move(*binary)};
 }
 
-/// Makes `kernel` the winner of every problem in the database. The problems must have the element type and layout that
-/// `kernel` was compiled for, because they all share its machine code.
+/// Stores `kernel` in the database as the winner of each of `problems`. The problems must have the element type and
+/// layout that `kernel` was compiled for, because they all share its machine code.
 inline void store_winners(const std::filesystem::path& database, const Device& device, const CompiledKernel& kernel,
                           std::span<const Problem> problems) {
     const auto& [kernel_template, configuration, binary] = kernel;

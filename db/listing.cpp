@@ -36,8 +36,8 @@ SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM dev
        (SELECT count(*) FROM trials WHERE rejected_at IS NOT NULL),
        (SELECT count(*) FROM binaries), (SELECT count(*) FROM runs))sql";
 
-// Returns an SQL condition: `column` matches one of the patterns in SQL parameter `number`, a JSON list. An empty list
-// matches every row.
+// Returns an SQL condition: `column` matches one of the patterns in a JSON list. The list is SQL parameter number
+// `number`. An empty list matches every row.
 std::string matches(const std::string& column, int number) {
     const auto list = "?" + std::to_string(number);
     return "(" + list + " = '[]' OR EXISTS (SELECT 1 FROM json_each(" + list + ") WHERE " + column +

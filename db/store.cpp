@@ -199,10 +199,10 @@ std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem)
 }
 
 void Store::State::read_unchanged() {
-    // With the cache, a lookup takes about 6 us less. Filling the cache takes about 2 us for each problem. The cache is
-    // filled only if there are at most two problems for each earlier lookup. Filling it then takes at most 4 us for
-    // each earlier lookup. With the cache, each of these lookups would have taken 6 us less. Therefore little time is
-    // lost, even if the file changes right afterwards.
+    // Without the cache, a lookup takes about 6 us more than with it. Filling the cache takes about 2 us for each
+    // problem. The cache is filled only if there are at most two problems for each earlier lookup, so filling it takes
+    // at most 4 us for each earlier lookup. If the file changes right afterwards, this time is wasted, but it is less
+    // than what a cache would have saved in the earlier lookups.
     constexpr std::int64_t problems_per_lookup = 2;
     constexpr std::int64_t first_lookups = 4;
     constexpr std::int64_t most_problems = 4096;
@@ -326,8 +326,9 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         }
         return state_->find_or_add(find, add);
     });
-    // The same hash does not mean the same files: a manifest may have got more parameter values or another summary. The
-    // stored files are replaced if they differ, because they must be able to compile the template's newest winner.
+    // The same hash does not mean the same files: a manifest may have got more parameter values or another summary. If
+    // the stored files differ from the given ones, they are replaced, because the template's newest winner must compile
+    // from the stored files.
     const auto is_stored = [&] {
         try {
             const auto known = recall_template(id);

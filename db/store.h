@@ -104,9 +104,9 @@ public:
 
     /// Declares a stored trial the winner of its device and problem, over all templates. Also stores `binary`, the
     /// winner's machine code, if it is given. Uses one transaction. Throws StoreError if the trial was not measured
-    /// completely, was not verified in full, or has a `code_hash` other than the hash of `binary`. If the trial is
-    /// repeated later and measured completely, it remains the winner. If the repeated trial is rejected or cut short,
-    /// the problem has no winner.
+    /// completely, was not verified in full, or has a `code_hash` other than the hash of `binary`. If remember() later
+    /// replaces the trial by a repeated one, the repeated trial is the winner if it was measured completely and
+    /// verified in full. If it was not, the problem has no winner.
     void set_winner(const TrialKey& key, const Configuration& configuration, const std::optional<BinaryRecord>& binary);
     /// Stores a trial and declares it the winner, in one transaction. If `binary` replaces other machine code, trials
     /// of other problems that were verified with the replaced code become `unrecorded`.

@@ -13,12 +13,12 @@ void LoadedKernel::fill_symbol(StreamHandle /*stream*/, const SymbolArgument& sy
 void must_have_room(const SymbolArgument& symbol, std::size_t bytes) {
     if (bytes >= static_cast<std::size_t>(symbol.bytes)) return;
     if (bytes == 0) {
-        throw LaunchError("the kernel's code has no array '" + symbol.name +
-                          "' outside namespaces, which its manifest names as a symbol");
+        throw LaunchError("the manifest names the symbol '" + symbol.name +
+                          "', but the kernel's code has no array of this name outside namespaces");
     }
     throw LaunchError("the kernel's array '" + symbol.name + "' has " + std::to_string(bytes) +
-                      " bytes, its argument " + std::to_string(symbol.bytes) +
-                      "; make it longer, or tune a smaller size");
+                      " bytes, but its argument has " + std::to_string(symbol.bytes) +
+                      "; make the array longer, or tune a smaller size");
 }
 
 std::vector<ListedDevice> list_devices() {

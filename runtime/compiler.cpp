@@ -17,10 +17,10 @@ std::string text_of(Role role) {
         case Role::kernel: return "the kernel";
         case Role::reference: return "the reference";
         case Role::verify_kernel:
-        case Role::verify_host: return "what verifies";
+        case Role::verify_host: return "the verify function";
         case Role::prepare: break;
     }
-    return "what prepares inputs";
+    return "the prepare function";
 }
 
 // The parameters that a launch passes. For each parameter, an object has the code of the type (see code_of) and a text

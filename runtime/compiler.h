@@ -38,9 +38,10 @@ std::string readable_error(std::string line);
 /// The program of one candidate. It does not depend on the problem's extents.
 Program program_of(const KernelTemplate& kernel_template, const Configuration& configuration, const Problem& problem);
 
-/// The program that gives the right result of the template's operation, or that judges outputs. It is an FP64 kernel or
-/// C++ function with the entry point `reference`, a judge with the entry point `verify`, or the template in its default
-/// configuration. Precondition: OperationReference::has_program().
+/// The program that computes the right result of the template's operation, or that decides whether outputs are right. A
+/// program that computes is an FP64 kernel or C++ function with the entry point `reference`, or the template in its
+/// default configuration. A program that decides is a kernel or C++ function with the entry point `verify`.
+/// Precondition: OperationReference::has_program().
 Program reference_program(const KernelTemplate& kernel_template, const Problem& problem);
 
 /// The program that computes inputs for the template's operation: a kernel or C++ function with the entry point

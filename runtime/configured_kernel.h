@@ -16,7 +16,8 @@ enum class FillSymbols { at_launch, when_asked };
 
 class ConfiguredKernel final : public BoundKernel {
 public:
-    /// If `launch` asks for a workspace, `kernel` must add the workspace to its arguments, as with_workspace() does.
+    /// If `launch` asks for a workspace, `kernel` must add the workspace to its arguments, like the kernels that
+    /// with_workspace() returns.
     ConfiguredKernel(std::shared_ptr<const LoadedKernel> kernel, Launch launch,
                      FillSymbols fill = FillSymbols::at_launch)
         : kernel_(std::move(kernel)),

@@ -271,7 +271,7 @@ ProgramCache::Loaded Runtime::State::load_or_compile(const Candidate& candidate,
         damage = error.what() + std::string("; ");
     }
     if (!trust.jit)
-        return {nullptr, damage + "no machine code that loads is stored, and Options::trust excludes compiling (jit)"};
+        return {nullptr, damage + "no stored machine code can be loaded, and Options::trust excludes compiling (jit)"};
     try {
         const auto compiled = compiler->compile(program_of(kernel, *candidate.configuration, problem));
         if (const auto* rejection = std::get_if<Rejection>(&compiled)) return {nullptr, damage + rejection->reason};
@@ -305,8 +305,9 @@ bool Runtime::State::has_code(const Candidate& candidate, const Problem& problem
     }
 }
 
-// For Options::measure_first_calls: gives `first` the other kernels that the application's first launches time. Uses
-// only kernels with stored machine code. A kernel that was tuned for this very problem gets no rivals.
+// For Options::measure_first_calls: gives `first` its rivals. The application's first launches time the rivals and
+// `first` itself. Rivals are only kernels with stored machine code. A kernel that was tuned for this very problem gets
+// no rivals.
 void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates, const Problem& problem,
                                 const Problem& asked) {
     if (candidates_to_time < 2 || !lost->is_left() || first->choice.match == Match::exact) return;

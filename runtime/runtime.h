@@ -33,7 +33,7 @@ class Counted;  // internal, not for applications
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
     predicted,    ///< the member of a portfolio that is predicted to be the fastest for this problem
-    nearest,      ///< the nearest problem's winner; or this problem's, if another winner replaced its code
+    nearest,      ///< the winner of the nearest problem, or this problem's winner if its stored code was replaced
     transferred,  ///< a winner or portfolio member from another device: the most similar device with a valid kernel
     untuned,      ///< a template's default configuration, because nothing tuned is valid
 };
@@ -51,7 +51,9 @@ struct Choice {
     /// If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
     /// expected_us * (1 + uncertainty). Otherwise 0.
     double uncertainty = 0;
-    std::string why{};       ///< why a portfolio's member, or a kernel timed in first launches, was chosen; else empty
+    /// Why the kernel was chosen, if it is a portfolio's member or was timed in the problem's first launches. Otherwise
+    /// empty.
+    std::string why{};
     std::string database{};  ///< the database that has the configuration; empty when untuned
 };
 
@@ -140,8 +142,8 @@ struct KernelArgument {
 /// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread.
 /// Fetch it in each thread rather than copy it to other threads: all threads that did not fetch it share one reference
 /// count, so copying takes them longer. A kernel may outlive its Runtime. Its machine code stays loaded as long as
-/// the Runtime or a copy of the kernel lives. Destroying the last of these waits for running launches and unloads the
-/// code. Do not destroy the last of these during a stream capture.
+/// the Runtime or a copy of the kernel lives. When both the Runtime and all copies are destroyed, the last destructor
+/// waits for launches that still run, and unloads the code. This must not happen during a stream capture.
 class Kernel {
 public:
     Kernel(const Kernel& other);
@@ -154,7 +156,7 @@ public:
     }
     ~Kernel();
 
-    /// What fetch() chose. With Options::measure_first_calls, this is the choice that launches run now.
+    /// What fetch() chose. With Options::measure_first_calls, the fastest kernel's Choice as soon as it is known.
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
@@ -219,7 +221,7 @@ void must_take(const Kernel& kernel, std::span<const CppType> types);
 template <class... T>
 class TypedKernel {
 public:
-    /// Throws std::invalid_argument if the kernel takes other arguments.
+    /// Throws std::invalid_argument if the types T do not fit the kernel's arguments.
     explicit TypedKernel(Kernel kernel) : kernel_(std::move(kernel)) {
         must_take(kernel_, std::array<CppType, sizeof...(T)>{cpp_type<T>()...});
     }
@@ -235,7 +237,7 @@ private:
 
 enum class LogLevel {
     info,     ///< what was chosen for a problem that is fetched for the first time
-    warning,  ///< why a better candidate for such a problem, or a database, cannot be used
+    warning,  ///< why a database, or a candidate better than the chosen one, cannot be used
 };
 
 class Runtime {
@@ -265,9 +267,9 @@ public:
         std::size_t remembered_problems = 4096;
         /// Times several kernels of a problem in its first launches, on the application's own operands. Every launch
         /// gives a right result, but the first launches run different kernels, whose results may differ in rounding. As
-        /// long as the problem is remembered, later launches run the fastest kernel, or the first choice if the fastest
-        /// is not clearly faster. Kernels without stored machine code are not timed. Captured launches are not timed;
-        /// until the fastest kernel is known, they run the first choice.
+        /// long as the problem is remembered, later launches run the fastest kernel, or the choice of fetch() if no
+        /// other kernel is clearly faster. Kernels without stored machine code are not timed. Captured launches are not
+        /// timed; until the fastest kernel is known, they run the choice of fetch().
         FirstCallsOptions measure_first_calls{};
         /// Called when a problem is fetched for the first time and when a database is left out. Several threads may
         /// call the function at once. It must not use the Runtime.

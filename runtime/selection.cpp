@@ -427,12 +427,12 @@ bool is_same_signature(const Operation& operation, const Operation& expected, co
 std::string difference_of_signatures(const Operation& operation, const Operation& expected, const Problem& problem,
                                      const Device& device) {
     if (is_same_signature(operation, expected, problem.layout)) return {};
-    if (operation.extents != expected.extents) return "its operation has other extents";
+    if (operation.extents != expected.extents) return "its operation has other extents than expected";
     if (!has_same_layout(operation, expected, problem.layout)) {
-        return "its operation means another layout by this name";
+        return "its operation defines this layout differently than expected";
     }
     if (!std::ranges::equal(operation.arguments, expected.arguments, is_same_argument)) {
-        return "its operation takes other arguments, or in another order";
+        return "its operation takes other arguments than expected, or in another order";
     }
     const auto environment = environment_of(operation, problem, device);
     const auto expected_environment = environment_of(expected, problem, device);
@@ -442,7 +442,7 @@ std::string difference_of_signatures(const Operation& operation, const Operation
         const auto shape = shape_of(argument, environment);
         const auto wanted = shape_of(expected.arguments[i], expected_environment);
         if (shape.rows != wanted.rows || shape.columns != wanted.columns || shape.count != wanted.count) {
-            return "its argument " + argument.name + " has another size";
+            return "its argument " + argument.name + " has another size than expected";
         }
     }
     return {};

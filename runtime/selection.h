@@ -53,9 +53,10 @@ public:
     /// The arguments must outlive this object and its candidates. `store` may be null. If `kernel_template` is not
     /// empty, all candidates are of this template.
     ///
-    /// Versions: if `templates` has the winner's template, and this template is `kernel_template` or is named in `own`,
-    /// the winner is used only if its version has the same code (KernelTemplate::is_same_code()). All other winners are
-    /// used in any version, until the problem is tuned again.
+    /// Versions: `templates` and the store may have different versions of a winner's template. If `templates` has the
+    /// template, and it is `kernel_template` or is named in `own`, the winner is used only if both versions have the
+    /// same code (KernelTemplate::is_same_code()). All other winners are used in any version, until the problem is
+    /// tuned again.
     ///
     /// Operations: if a template named in `own` defines the operation, a winner is used only if it was verified as this
     /// operation. A default, or a winner whose operation was not recorded, is used only if its template defines the

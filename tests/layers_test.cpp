@@ -85,8 +85,8 @@ std::string resolve(const std::string& path, const std::string& name, const Path
 bool is_cuda(const std::string& header) {
     return header.starts_with("cuda") || header.starts_with("nvrtc") || header.starts_with("cublas");
 }
-// The only header that may include cuBLAS's headers. Only its own folder may include it. It is built only if cuBLAS's
-// headers are installed.
+// The only header that may include cuBLAS's headers. Only files of its own folder may include it, because these files
+// are compiled only if cuBLAS's headers are installed.
 constexpr const char* private_cuda_header = "runtime/cublas/cublas_api.h";
 
 bool is_sqlite(const std::string& header) { return header.starts_with("sqlite") || header.starts_with("SQLiteCpp"); }

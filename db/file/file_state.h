@@ -8,7 +8,8 @@
 
 namespace smemtune {
 
-/// Properties of a database file. Whenever the file changes, at least one of these properties changes.
+/// Properties of a database file that show whether the file changed. They can miss a change that shortly follows
+/// another change (see settled_state_of()).
 struct FileState {
     dev_t device = 0;
     ino_t inode = 0;  ///< inode number; 0, like `device`, if the file does not exist
@@ -24,7 +25,7 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// The states of a database file and of its write-ahead log, without the field has_pending_journal.
+/// The states of a database file and of its write-ahead log. In both, has_pending_journal is not determined and false.
 struct FilesState {
     FileState file, log;
 
@@ -34,7 +35,8 @@ struct FilesState {
     bool operator==(const FilesState&) const = default;
 };
 
-/// `log` is the path of the write-ahead log; empty for a file with a rollback journal, whose commits change the file.
+/// `log` is the path of the write-ahead log. It is empty for a file with a rollback journal, because each commit then
+/// changes the database file itself.
 FilesState states_of(const std::filesystem::path& file, const std::filesystem::path& log);
 
 /// Whether the path `file` now belongs to another file than the one whose state is `opened`. False if no file has this

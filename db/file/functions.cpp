@@ -42,9 +42,9 @@ void log2_function(sqlite3_context* context, int /*count*/, sqlite3_value** valu
     sqlite3_result_double(context, result);
 }
 
-// Gives each entry of the R*Tree index, and each box of entries, its squared distance as a score. SQLite visits the
-// lowest score first (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box never has a higher score
-// than an entry in it, so SQLite returns the entries in order of distance.
+// Gives each entry of the R*Tree index, and each box of entries, a score: its squared distance from the given point.
+// SQLite visits the lowest score first (https://www.sqlite.org/rtree.html#the_new_xqueryfunc_callback). A box never has
+// a higher score than an entry in it, so SQLite returns the entries in order of distance.
 int near_function(sqlite3_rtree_query_info* info) {
     constexpr int dimensions = 5;  // the number of the group, then the logarithms of four extents
     if (info->nParam != dimensions || info->nCoord != 2 * dimensions) return SQLITE_ERROR;

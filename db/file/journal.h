@@ -24,8 +24,8 @@ Journal journal_at(const std::filesystem::path& file);
 /// Whether the header of the database file says that it is in WAL mode. Takes no lock and creates no file.
 bool is_in_wal_mode(const std::filesystem::path& file);
 
-/// Sets the journal mode. Also decides which of its writes SQLite flushes to disk. Precondition: if `journal` is
-/// `rollback`, the database is not in WAL mode.
+/// Sets the journal mode, and decides which writes SQLite flushes to disk. Precondition: if `journal` is `rollback`,
+/// the database is not in WAL mode.
 void set_journal(SQLite::Database& database, Journal journal);
 
 /// Enables or disables the checkpoint on closing, by which the last connection moves the write-ahead log into the

@@ -160,7 +160,7 @@ void migrate(const OpenRequest& request, SQLite::Database& database) {
         database.exec(request.steps[version]);
         if (SQLite::Statement(database, "PRAGMA foreign_key_check").executeStep()) {
             request.fail("cannot be brought to schema " + std::to_string(version + 1) +
-                         ", for it has rows that refer to missing ones; tune into another file");
+                         ", because it has rows that refer to missing ones; tune into another file");
         }
         database.exec("PRAGMA user_version = " + std::to_string(version + 1));
         transaction.commit();

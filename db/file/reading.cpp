@@ -2,8 +2,9 @@
 //
 // A file with a rollback journal is read under SQLite's locks. A file in WAL mode is read under locks if the filesystem
 // has shared memory, and the reader either has write access or finds the log's shared memory. Any other file in WAL
-// mode is read without locks, and only while its log is empty. A result that was read without locks is valid only if
-// the file did not change meanwhile (OpenDatabase::is_locked).
+// mode is read without locks, and only while its log is empty. If the log is not empty but the reader has write access,
+// the reader switches the file to a rollback journal (leave_wal_mode) and reads it under locks. A result that was read
+// without locks is valid only if the file did not change meanwhile (OpenDatabase::is_locked).
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -46,8 +47,8 @@ bool lacks_shared_memory(const OpenRequest& request) {
 
 // Whether to read the file without locks. The write-ahead log must be empty and stay empty. It stays empty if no
 // process has the file open, or if the filesystem has no shared memory, because then no process can write the log.
-// Such a file is not read under locks, because SQLite would then create files, and the database's owner might have no
-// access to files that a reader created.
+// Locks are avoided for a file with an empty log, because SQLite would create files to lock it, and the database's
+// owner might have no access to files that a reader created.
 bool is_at_rest(const OpenRequest& request) {
     if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
     return lacks_shared_memory(request) || (!is_writable(request.file) && !fs::exists(request.file.string() + "-shm"));
@@ -96,9 +97,9 @@ OpenDatabase open_for_reading(const OpenRequest& request) {
         // two attempts, so try both again.
         if (attempt == 10) {
             request.fail(
-                "has unfinished work beside it, of a killed process or of one on another host, which cannot be read "
-                "from here; wait for that process, or copy the file together with its -wal or -journal file to a "
-                "writable directory");
+                "has changes in its -wal or -journal file that cannot be read from here, because their writer was "
+                "killed or runs on another host; wait for the writer, or copy the file together with its -wal or "
+                "-journal file to a writable directory");
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

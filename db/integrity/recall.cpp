@@ -24,7 +24,7 @@ std::optional<TemplateRecord> Store::State::read_template(std::int64_t id) {
     };
     for (auto& file : query("SELECT path, text FROM template_files WHERE template = ?").with(id).all(read)) {
         if (!stays_inside(file.first))
-            throw UnreadableRow(record->name + ": the path '" + file.first + "' leads outside");
+            throw UnreadableRow(record->name + ": the path '" + file.first + "' leads outside the template's folder");
         record->files.insert(std::move(file));
     }
     query("SELECT sha256 FROM templates WHERE id = ?").with(id).first([&](const auto& row) {

@@ -1,4 +1,4 @@
-// Finds damaged rows: in the whole database, or among the rows that a tuning run uses.
+// Finds the damaged rows of the whole database. Deletes the damaged rows among those that a tuning run uses.
 #include "db/integrity/row_hash.h"
 #include "db/portfolio/portfolio_rows.h"
 #include "db/store_state.h"

@@ -154,7 +154,7 @@ void Merge::winners() {
             best->decided_at = decided_at;
         } else {
             leave_out("the winner of " + to_text(result.content.problems.at(where.second)),
-                      "a newer trial of it is no verified measurement; tune it again");
+                      "its trial in the new file is not a verified measurement; tune this problem again");
         }
     }
 }

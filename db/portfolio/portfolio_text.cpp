@@ -23,10 +23,10 @@ namespace {
 constexpr std::int64_t text_format = 1;
 
 constexpr auto introduction =
-    R"(# A portfolio: configurations of which one is near the best at every size, each with a model of its time in microseconds
-# (docs/design.md). Written by 'smemtune db export --portfolio-text'; the build compiles it for the system's database.
-# `code` is the SHA-256 of the machine code that was verified on the device below. `residuals` are the logarithms of
-# measured over modelled times at `problems`, in thousandths.
+    R"(# A portfolio: a few dozen configurations, each with a model of its time in microseconds. At every size, one of them is
+# near the best (docs/design.md). Written by 'smemtune db export --portfolio-text'. The build compiles the configurations
+# for the system's database. `code` is the SHA-256 of the machine code that was verified on the device below.
+# `residuals` are the logarithms of measured over modelled times at `problems`, in thousandths.
 )";
 
 // Writes a string or a list of strings in TOML, which has the same notation for them as JSON.
@@ -72,8 +72,8 @@ std::string place_text(const std::vector<std::int64_t>& extents) {
     return text;
 }
 
-// Writes a member's residual at each problem, in thousandths, because measured times are not more precise. A dash
-// stands for a problem at which the member was not measured.
+// Writes a member's residual at each problem, in whole thousandths, because measured times are not more precise than
+// that. A dash stands for a problem at which the member was not measured.
 std::string residuals_text(const std::vector<Residual>& residuals, const Places& places) {
     std::map<std::vector<std::int64_t>, double> known;
     for (const auto& residual : residuals) known[extents_at(residual.place)] = residual.log_ratio;

@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-// The version of this header. Before version 1.0, each minor version may change the interface, and each has a SONAME of
-// its own.
+// The version of this header. Before version 1.0, each minor version may change the interface, so each minor version
+// has a SONAME of its own.
 #define SMEMTUNE_VERSION_MAJOR 0
 #define SMEMTUNE_VERSION_MINOR 1
 #define SMEMTUNE_VERSION_PATCH 0
@@ -35,7 +35,7 @@ int smemtune_version(void);
 typedef enum smemtune_status {
     SMEMTUNE_OK = 0,
     SMEMTUNE_INVALID_ARGUMENT = 1,  // a null pointer, an unknown flag, a stride that is too short, ...
-    SMEMTUNE_INVALID_STRUCT = 2,    // struct_size is wrong, or fields are set that this version of the library lacks
+    SMEMTUNE_INVALID_STRUCT = 2,    // struct_size is wrong, or the caller sets fields that this library lacks
     SMEMTUNE_NO_DEVICE = 3,         // there is no such GPU, or it cannot be used
     SMEMTUNE_NO_DATABASE = 4,       // the database does not exist
     SMEMTUNE_DATABASE_ERROR = 5,    // the database cannot be read
@@ -51,8 +51,8 @@ typedef enum smemtune_status {
 // Describes a status in a few words. Never returns null.
 const char* smemtune_status_text(smemtune_status status);
 // Returns why the last failed call on the calling thread failed; "" if no call has failed. The text is valid until the
-// next failure on this thread. Each thread has its own message, because threads share handles, and a failed
-// smemtune_open has no handle.
+// next failure on this thread. The message belongs to the thread instead of a handle, because threads share handles,
+// and a failed smemtune_open gives no handle.
 const char* smemtune_error_message(void);
 
 // ---- Runtime --------------------------------------------------------------------------------------------------------
@@ -123,7 +123,8 @@ typedef struct CUstream_st* smemtune_stream;
 // addresses. Leading dimensions are in elements. If alpha is 0, A and B are not read. If beta is 0, C is not read.
 //
 // The first call with a problem chooses a kernel and loads or compiles it. Later calls take no lock, and allocate
-// memory only at a thread's first call with the problem, unless the kernel needs a workspace.
+// memory only at a thread's first call with the problem. Exception: a call whose kernel needs a workspace takes locks
+// and may allocate memory.
 smemtune_status smemtune_gemm(smemtune_runtime* runtime, smemtune_stream stream, const char* type, const char* layout,
                               int64_t m, int64_t n, int64_t k, double alpha, const void* a, int64_t lda, const void* b,
                               int64_t ldb, double beta, void* c, int64_t ldc);
@@ -178,7 +179,7 @@ void smemtune_release(smemtune_kernel* kernel);
 typedef enum smemtune_match {
     SMEMTUNE_MATCH_EXACT = 0,        // tuned for this problem on this kind of device
     SMEMTUNE_MATCH_PREDICTED = 1,    // the member of a portfolio that is predicted to be the fastest for this problem
-    SMEMTUNE_MATCH_NEAREST = 2,      // the nearest problem's winner; or this problem's, if its code was replaced
+    SMEMTUNE_MATCH_NEAREST = 2,      // the nearest problem's winner; or this problem's winner, if its code was replaced
     SMEMTUNE_MATCH_TRANSFERRED = 3,  // tuned on the most similar other device
     SMEMTUNE_MATCH_UNTUNED = 4       // a template's default configuration
 } smemtune_match;

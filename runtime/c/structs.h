@@ -26,8 +26,9 @@ Struct read_struct(const Struct& given, std::size_t smallest, const char* name) 
     require_struct_size(size, smallest, name);
     const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
     if (std::any_of(bytes + std::min(size, sizeof(Struct)), bytes + size, [](auto byte) { return byte != 0; })) {
-        throw CallError(SMEMTUNE_INVALID_STRUCT,
-                        std::string(name) + " sets fields that are newer than this library; link its newer version");
+        throw CallError(
+            SMEMTUNE_INVALID_STRUCT,
+            std::string(name) + " sets fields that are newer than this library; link a newer version of the library");
     }
     Struct result{};
     std::memcpy(&result, bytes, std::min(size, sizeof(Struct)));

@@ -7,7 +7,7 @@ namespace smemtune {
 
 namespace {
 
-using SharedApi = std::shared_ptr<const CublasApi>;  // keeps the Cublas::Session alive that contains the CublasApi
+using SharedApi = std::shared_ptr<const CublasApi>;  // keeps alive the Cublas::Session that contains the CublasApi
 
 // The cublasLt descriptors of one matrix product. All algorithms that are proposed for the product share them.
 class LtProduct {

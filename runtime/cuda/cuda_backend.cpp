@@ -345,7 +345,7 @@ public:
         auto status = cudaStreamCaptureStatusNone;
         const auto result = cudaStreamIsCapturing(stream, &status);
         // cudaErrorStreamCaptureImplicit means that `stream` is the default stream while another stream is captured.
-        // The function does not throw here, because CUDA will refuse the launch itself with a clearer message.
+        // The function does not throw here, because CUDA will refuse the launch later, with a clearer message.
         if (result == cudaErrorStreamCaptureImplicit) {
             (void)cudaGetLastError();
             return false;

@@ -163,15 +163,15 @@ std::string first_error(const std::string& log) {
 // resources of a kernel; --no-cache disables NVRTC's own cache.
 constexpr std::array common_options{"-std=c++17", "--ptxas-options=-v", "--no-cache"};
 
-// Tells the user what to do about an error, if NVRTC's message does not; empty for all other errors.
+// Advice for the user if NVRTC cannot open a header and the source includes system headers. Empty for all other errors.
 std::string remedy_of(const std::string& log, const Program& program) {
     if (log.find("could not open source file") == std::string::npos &&
         log.find("cannot open source file") == std::string::npos) {
         return "";
     }
     return program.needs.system_headers
-               ? "; NVRTC takes CUDA's headers from a CUDA Toolkit: name its folder in CUDA_HOME, or "
-                 "take away headers of the host's C++ library"
+               ? "; NVRTC takes CUDA's headers from a CUDA Toolkit: name the folder of a toolkit in CUDA_HOME, or "
+                 "remove headers of the host's C++ library from the source"
                : "";
 }
 
@@ -302,7 +302,7 @@ std::string mangled_name(const std::vector<std::uint8_t>& cubin, const std::stri
 bool waits_for_previous_kernel(const std::vector<std::uint8_t>& cubin) {
     const std::string_view text(reinterpret_cast<const char*>(cubin.data()), cubin.size());
     if (text.find("smemtune_waits_for_previous_kernel") == std::string_view::npos) return false;
-    return code_sections(text).size() == 1;  // the variable does not say which of several kernels waits
+    return code_sections(text).size() == 1;  // the cubin does not say which of several kernels waits
 }
 
 std::string ptxas_complaint(const std::string& log) {

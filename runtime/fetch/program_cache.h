@@ -17,7 +17,7 @@ namespace smemtune {
 /// during a stream capture. Any thread may use the cache.
 class ProgramCache {
 public:
-    /// When a program is loaded and the cache already has `most` programs, the cache unloads those that no kernel uses.
+    /// If the cache already has `most` programs when another one is added, it unloads all programs that no kernel uses.
     explicit ProgramCache(std::size_t most = 1024) : most_(most) {}
 
     /// Machine code; or a null `kernel` and the reason in `why_not`.

@@ -58,7 +58,7 @@ private:
         return is_first ? std::shared_future<Value>() : future_of(running->second);
     }
 
-    // Gives the result to the threads that wait for it. If copying the value fails, they get that exception.
+    // Gives the result to the threads that wait for it. If copying the value throws, they get the copy's exception.
     static void pass_on(const std::optional<Value>& value, std::exception_ptr failure, std::promise<Value>& to) {
         try {
             if (value) {

@@ -29,8 +29,8 @@ std::string user_name(uid_t user) {
 }
 
 // Whether the file's group is the private group that distributions create for each user: it is the owner's primary
-// group, has the owner's name and lists no members. False for a file with an access control list, because the mode bits
-// for the group then belong to the whole list.
+// group, has the owner's name and lists no members. False for a file with an access control list: the group bits of its
+// mode then hold for all users and groups of the list.
 bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
     if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
     std::array<char, 4096> user_buffer{};
@@ -54,7 +54,8 @@ std::string why_others_can_write(const fs::path& path, bool sticky_suffices) {
     mode << std::oct << (status.st_mode & 07777U);
     const auto is = path.string() + " is " + user_name(status.st_uid) + "'s, with mode 0" + mode.str();
     if (status.st_uid != geteuid() && status.st_uid != 0) {
-        return is + ": only files of the user who runs this (" + user_name(geteuid()) + ") or of root are trusted";
+        return is + ": only files of the user who runs this program (" + user_name(geteuid()) +
+               ") or of root are trusted";
     }
     if (sticky_suffices && (status.st_mode & S_ISVTX) != 0) return {};
     const bool by_group = (status.st_mode & S_IWGRP) != 0 && !is_group_of_owner_alone(path, status);

@@ -11,8 +11,9 @@ namespace {
 constexpr std::size_t part_alignment = 256;
 
 // Rounds the size of a block of memory up to a power of two. All earlier blocks of a stream together are then smaller
-// than its current block. A size above StreamWorkspace::most_bytes is rounded up to a multiple of a quarter of a power
-// of two instead, because a power of two could waste half of the memory.
+// than its current block. For a size above StreamWorkspace::most_bytes, a power of two could waste half of the memory.
+// Such a size is rounded up to a multiple of p / 4 instead, where p is the largest power of two that is not above the
+// size.
 std::size_t rounded_up(std::size_t bytes) {
     if (bytes <= StreamWorkspace::most_bytes) return std::bit_ceil(bytes);
     const auto quarter = std::size_t{1} << (std::bit_width(bytes) - 3);

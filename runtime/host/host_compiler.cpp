@@ -66,8 +66,8 @@ std::string with_dynamic_shared(const std::string& source) {
         const bool in_function = std::ranges::count(before, '{') - std::ranges::count(before, '}') - scopes > 0;
         result.append(done, (*at)[0].first);
         result += at->format(in_function ? "$1* const $2 = static_cast<$1*>(smemtune_dynamic_shared());"
-                                         : "static_assert(false, \"the host device has `extern __shared__` inside "
-                                           "functions alone; declare $2 there, or use dynamic_shared<T>() of "
+                                         : "static_assert(false, \"the host device supports `extern __shared__` only "
+                                           "inside functions; declare $2 there, or use dynamic_shared<T>() of "
                                            "device/shared.h\");");
         done = (*at)[0].second;
     }

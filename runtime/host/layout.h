@@ -1,5 +1,5 @@
-// Structs that a kernel compiled for the host device shares with the backend that runs it. The file includes nothing,
-// because every such kernel includes it.
+// Structs that the host backend shares with the kernels that it runs. The file includes nothing, because all these
+// kernels include it.
 #pragma once
 
 struct SmemtuneIndex {

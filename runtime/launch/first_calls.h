@@ -27,9 +27,9 @@ private:
     std::atomic<std::int64_t> left_ns_;
 };
 
-/// Each of the first launches runs and times a different kernel on the caller's stream and operands. When all times are
-/// known, later launches run the fastest kernel, or the first one if the fastest is not clearly faster. Until then,
-/// further launches and captured launches run the first kernel. Any thread may launch.
+/// Times each kernel in one of the first launches, on the caller's stream and operands. When all times are known, later
+/// launches run the fastest rival, or the first kernel if no rival is clearly faster than the first kernel. Until all
+/// times are known, launches that are captured or not timed run the first kernel. Any thread may launch.
 class FirstCalls {
 public:
     using Rival = std::shared_ptr<const Kernel::State>;
@@ -42,7 +42,7 @@ public:
     /// and the rival is not used again.
     void launch(StreamHandle stream, std::span<void* const> arguments);
 
-    /// The kernel that launches run now: the first kernel until the fastest is known.
+    /// Returns the fastest kernel if it is known; else the first kernel.
     [[nodiscard]] const Kernel::State& current() const;
 
     /// A rival replaces the first kernel only if it is faster by more than 2 % plus 1 us. CUDA events time a launch

@@ -52,7 +52,7 @@ void must_be_as_fetched(const FetchedExtent& extent, const void* argument, const
     if (given == extent.value || (given == 0 && extent.may_be_zero)) return;
     throw std::invalid_argument(extent.name + "=" + std::to_string(given) + " is not " + std::to_string(extent.value) +
                                 ", as in " + to_text(problem) +
-                                ", for which the kernel was fetched; fetch a kernel for it");
+                                ", for which the kernel was fetched; fetch a kernel for the new size");
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ void must_take(const Kernel& kernel, std::span<const CppType> types) {
     }
     for (std::size_t i = 0; i < types.size(); ++i) {
         if (stands_for(types[i], arguments[i])) continue;
-        fail("the type of argument " + std::to_string(i + 1) + ", " + arguments[i].name + ", is another one");
+        fail("the type of argument " + std::to_string(i + 1) + ", " + arguments[i].name + ", does not match");
     }
 }
 

@@ -15,8 +15,8 @@ struct alignas(128) EncodedTensorMap {
 };
 
 /// Encodes the map of a matrix at `address` whose rows start `stride` elements apart. The copy engine requires that the
-/// address and the distance in bytes are multiples of 16. If either is not, or if the address is null, the map is all
-/// zeros, and the kernel must not use it. Throws LaunchError if the driver refuses the tile or has no tensor maps.
+/// address and the stride in bytes are multiples of 16. If either is not, or if the address is null, the map is all
+/// zeros, and the kernel must not use it. Throws LaunchError if the driver refuses the map or has no tensor maps.
 void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void* address, std::int64_t stride);
 
 /// If the map is all zeros and the kernel copies the matrix to the workspace (TensorMapArgument::copy_at), encodes the

@@ -13,8 +13,8 @@
 namespace smemtune {
 
 /// The candidates of all layers, sorted by enum Standing, the best first. Among candidates of equal Standing, the
-/// candidate of the earlier layer comes first. If the next candidate of a layer is the winner of this very problem,
-/// next() does not open the layers after it. The templates' defaults come last.
+/// candidate of the earlier layer comes first. If the next candidate of a layer has Standing::exact, next() does not
+/// open later layers. The templates' defaults come last.
 class LayeredCandidates {
 public:
     /// Makes the candidates of one database. If `store` is null, the candidates are the templates' defaults.

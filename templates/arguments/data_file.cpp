@@ -39,7 +39,7 @@ std::size_t check_numpy_header(std::string_view content, const NumberType& type)
                                     numpy_name(type) + "')");
     }
     if (header.find("'fortran_order': False") == std::string::npos) {
-        throw std::invalid_argument("has its first dimension dense; save it with numpy.ascontiguousarray");
+        throw std::invalid_argument("is in Fortran order; save it with numpy.ascontiguousarray");
     }
     return begin + length;
 }

@@ -285,7 +285,7 @@ Argument read_argument(const Section& section, const Names& known) {
         const auto value = section.node("value", "1").value<double>();
         if (!value) section.fail_at("value", "'value' must be a number; write for example value = 1");
         if (argument.type && !argument.type->number->holds(*value)) {
-            section.fail_at("value", "'value' is none that " + argument.type->name() + " has; write one that it has");
+            section.fail_at("value", "'value' is not a value of " + argument.type->name() + "; write one that it has");
         }
         argument.value = value;
     }

@@ -175,8 +175,9 @@ std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune had no KernelTemplate::macros. So if a source includes configuration.h itself, they
-    // compiled it to other machine code than this version does. Therefore the hash of such a source covers its macros.
+    // Earlier versions of smemtune had no KernelTemplate::macros. They compiled a source that includes configuration.h
+    // itself to other machine code than this version does. The hash of such a source must differ, too, so it covers the
+    // macros.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }
@@ -267,10 +268,13 @@ SourceNeeds needs_of(const SourceTree& files, Scans& scans) {
     return needs;
 }
 
-// Decides which names configuration.h defines as macros. If the source includes configuration.h, its names are
-// constants, except for names in preprocessor conditions. If the source does not include configuration.h, its names are
-// macros, except for parameters of the source's own C++ templates. `is_stored`: the template comes from a database. It
-// was verified, perhaps before these checks existed, so it is not checked again.
+// Decides which names configuration.h defines as macros. Names in preprocessor conditions are macros. Of the other
+// names, parameters of the source's own C++ templates are no macros. Of the rest, all names are macros if the source
+// does not include configuration.h; otherwise only the names with text values are. Also finds out what the sources need
+// from the compiler.
+//
+// If `is_stored` is false, also checks the sources, and throws ManifestError. A stored template was verified, perhaps
+// before these checks existed, so it is not checked again.
 void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
     SourceTree code;
     SourceTree reference;
@@ -411,9 +415,9 @@ void attach_data(KernelTemplate& kernel, const SourceTree& tree, const SourceTre
 
 namespace {
 
-// Completes the references that differ from kernel to kernel: those that are the default configuration of their kernel,
-// and those that depend on parameters of the kernel. Throws ManifestError if the operation of such a reference has
-// several kernels.
+// A reference is for a single kernel if it is the default configuration of the kernel or depends on parameters of the
+// kernel. Throws ManifestError if an operation with such a reference has several kernels. Sets
+// OperationReference::configured of each reference that is a default configuration.
 void configure_references(std::vector<KernelTemplate>& templates) {
     for (auto& kernel : templates) {
         const bool is_configuration = kernel.operation.reference.kind == OperationReference::Kind::configuration;

@@ -36,7 +36,7 @@ std::map<std::string, Named> names_in(const toml::table& manifest) {
     return names;
 }
 
-// Replaces the entry of the same name in `to`, or appends `entry` if there is none.
+// Replaces the entry of `to` that has the same name as `entry`; appends `entry` if there is none.
 void put(toml::array& to, toml::node& entry) {
     const auto* name = name_of(entry);
     for (auto& each : to) {
@@ -47,8 +47,8 @@ void put(toml::array& to, toml::node& entry) {
     to.push_back(std::move(entry));
 }
 
-// Adds the entries of the extended manifest `other` to `manifest`. Malformed entries are kept, because read_template()
-// reports them later.
+// Adds the entries of `other`, which `manifest` extends, to `manifest`. Malformed entries are kept, because
+// read_template() reports them later.
 void add(toml::table& manifest, toml::table&& other) {
     for (const auto key : lists) {
         auto* theirs = other.get_as<toml::array>(key);

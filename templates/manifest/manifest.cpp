@@ -360,7 +360,7 @@ std::optional<KernelTemplate> read_template(const std::string& path, const toml:
     for (const auto& each : root.sections("constraint", "[[constraint]]")) {
         each.allow_only({"rule", "reason"});
         result.constraints.push_back({each.expression("rule", "\"A <= B\"", known),
-                                      each.value<std::string>("reason", "\"why a configuration must hold it\""),
+                                      each.value<std::string>("reason", "\"why configurations must meet the rule\""),
                                       each.value<std::string>("rule", "\"A <= B\"")});
     }
     const auto launch = root.section("launch");

@@ -42,7 +42,7 @@ std::map<std::string, std::int64_t> read_extents(const Section& section, const s
         if (found == arguments.end() || found->kind != Argument::Kind::extent)
             section.fail_at("extents", "'extents' names '" + name + "', which is no argument of kind extent");
         const auto value = node.value_exact<std::int64_t>();
-        if (value != 0) section.fail_at("extents", "'extents' holds zeros alone: extents = { K = 0 }");
+        if (value != 0) section.fail_at("extents", "'extents' may hold only zeros: extents = { K = 0 }");
         for (const auto& argument : arguments) {
             if (argument.kind != Argument::Kind::output) continue;
             for (const auto* expression : {&argument.rows, &argument.columns, &argument.count}) {
@@ -140,7 +140,7 @@ std::map<std::string, Environment> read_layouts(const Section& section, const st
         for (const auto& [name, value] : *table) {
             const auto number = value.value_exact<std::int64_t>();
             if (!number || !is_int(*number)) {
-                section.fail_at("layouts", "'layouts' holds whole numbers: nn = { TRANSPOSE_A = 0 }");
+                section.fail_at("layouts", "'layouts' must hold whole numbers: nn = { TRANSPOSE_A = 0 }");
             }
             constants[names.emplace_back(name.str())] = *number;
         }
@@ -148,13 +148,13 @@ std::map<std::string, Environment> read_layouts(const Section& section, const st
         all.insert(all.end(), extents.begin(), extents.end());
         check_names(section, "layouts", all);
         if (!first) first = names;
-        if (*first != names) section.fail_at("layouts", "'layouts' must give the same constants, each its values");
+        if (*first != names) section.fail_at("layouts", "'layouts' must give the same constants for every layout");
     }
     return layouts;
 }
 
-// Reads the key `parameters` of an operation. Returns `known` with the names of these parameters, which shapes and
-// values may use. The kernel's manifest gives their default values later.
+// Reads the key `parameters` of an operation. Returns `known` with the names of these parameters added. The shapes and
+// values of arguments may use all of these names. Each parameter is 0 until a kernel's manifest gives its default.
 Names with_parameters(const Section& section, const Names& known, Operation& operation) {
     auto names = known;
     if (!section.has("parameters")) return names;
@@ -162,7 +162,7 @@ Names with_parameters(const Section& section, const Names& known, Operation& ope
         if (!is_identifier(name)) section.fail_at("parameters", "'" + name + "' is no C++ identifier");
         if (!names.values.insert(name).second) {
             section.fail_at("parameters", "'parameters' names '" + name +
-                                              "', which is also another name of the operation's, or twice; rename one");
+                                              "' twice, or it is already a name of the operation; rename one");
         }
         operation.parameters.emplace_back(name, 0);
     }
@@ -235,7 +235,7 @@ Operation read_operation(const Section& section) {
     check_arguments(section, operation);
     if (section.has("check") && section.node("check", "").is_string()) {
         section.fail_at("check",
-                        "'check' is a list of [[operation.check]]; write reference = \"none\" if there is "
+                        "'check' must be a list of [[operation.check]]; write reference = \"none\" if there is "
                         "nothing to compare outputs with");
     }
     for (const auto& each : section.sections("check", "[[operation.check]]")) {

@@ -80,7 +80,7 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
     };
     limit(text.size(), longest_manifest, " bytes");
     // The parser recurses once for each part of a key such as a.b.c and does not limit the number of parts. The limit
-    // on dots keeps its stack from overflowing.
+    // on dots keeps the parser from overflowing the stack.
     limit(static_cast<std::size_t>(std::ranges::count(text, '.')), most_dots, " dots");
     try {
         return toml::parse(text, path);

@@ -21,7 +21,7 @@ public:
     RowAlignment(const Operation& operation, const Problem& like, const Device& device);
 
     /// Returns one bit for each of the first 32 matrices: whether its rows are multiples of 16 bytes. `extents` are
-    /// those of a problem, in the operation's order. Returns 0 if their number is not that of the operation's extents.
+    /// those of a problem, in the operation's order. Returns 0 if the operation has a different number of extents.
     [[nodiscard]] std::uint32_t of(std::span<const std::int64_t> extents) const;
     /// Like of(extents). `values` is memory that several calls can reuse. Precondition: if this object was made for an
     /// operation, the problem has its extents.

@@ -1,5 +1,5 @@
-// Predicts the time of a launch as a sum of terms, each times a coefficient. A term is the time that the hardware would
-// need for one part of the launch. The coefficients were fitted to measurements of the same configuration at other
+// Predicts the time of a launch as a weighted sum of terms. A term is the time that the hardware would need for one
+// part of the launch. The weights are coefficients that were fitted to measurements of the same configuration at other
 // problems.
 #pragma once
 

@@ -32,14 +32,15 @@ std::string path_inside(const Section& section, const std::string& name) {
 
 std::string text_of(const Section& section, const std::string& key, const toml::node& node) {
     if (const auto text = node.value_exact<std::string>(); text && !text->empty()) return *text;
-    section.fail_at("reference", "'reference' holds '" + key + "', which is a text; write one of " + reference_forms);
+    section.fail_at("reference",
+                    "'reference' holds '" + key + "', which must be a non-empty text; write one of " + reference_forms);
 }
 
 void read_answers(const Section& section, const toml::node& node, OperationReference& reference) {
     const auto* table = node.as_table();
     if (table == nullptr || table->empty()) {
         section.fail_at("reference",
-                        "'reference' holds 'answer', which names a file for each output; write for "
+                        "'reference' holds 'answer', which must name a file for each output; write for "
                         "example { answer = { C = \"C.npy\" } }");
     }
     for (const auto& [output, file] : *table) {
@@ -103,7 +104,7 @@ void read_reference_table(const Section& section, const toml::table& table, Oper
                                      " references instead of one; write one of " + reference_forms);
 }
 
-// Returns the default tolerances of torch.testing.assert_close. They are meant for results that were computed in the
+// Returns the default tolerance of torch.testing.assert_close, which is meant for two results that were computed in the
 // same type.
 Tolerance default_tolerance(const NumberType& type) {
     struct Default {
@@ -141,7 +142,7 @@ void check_answers(const Section& section, const Operation& operation) {
     if (operation.checks.size() > 1) {
         section.fail_at("reference", "'reference' holds one set of answers for " +
                                          std::to_string(operation.checks.size()) +
-                                         " [[operation.check]]; leave one of them");
+                                         " [[operation.check]]; keep only one of them");
     }
 }
 

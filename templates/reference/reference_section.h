@@ -16,10 +16,10 @@ std::string read_source(const Section& section, const std::string& key, const st
 /// Reads Operation::reference and Operation::reference_path. Throws ManifestError.
 void read_reference(const Section& section, Operation& operation);
 
-/// Gives outputs a default tolerance for their type if the reference has no source and the manifest gives no tolerance.
-/// Such a reference computes no magnitudes, so there is no error bound. Throws ManifestError if a verifier's output has
-/// a tolerance, or if stored answers do not fit the operation, for example because inputs are random. Precondition:
-/// arguments and checks have been read.
+/// Gives outputs of a floating type a default tolerance if the reference has no source and the manifest gives no
+/// tolerance. A reference without a source computes no magnitudes, so there is no error bound. Throws ManifestError if
+/// a verifier's output has a tolerance, or if stored answers do not fit the operation, for example because inputs are
+/// random. Precondition: arguments and checks have been read.
 void complete_reference(const Section& section, Operation& operation);
 
 /// Copies the files that the reference of `kernel` names into KernelTemplate::files. Throws ManifestError if a file is

@@ -63,7 +63,7 @@ public:
 private:
     struct Branch {
         std::set<std::string> undefined;  // names that are undefined in this branch
-        std::set<std::string> defined;    // names that select an earlier branch if defined, so later branches lack them
+        std::set<std::string> defined;    // names that select this or an earlier branch; undefined in later branches
         bool disabled = false;            // whether the branch is never compiled, as after `#if 0`
         bool others_disabled = false;     // whether later branches are never compiled, as after `#if 1`
     };
@@ -103,8 +103,8 @@ private:
     std::set<std::string> macros_;  // the names that are certainly defined
 };
 
-// Notes the constants that lines of code at file scope define. The test for "const" is quick and makes most of the slow
-// searches for a regular expression unnecessary.
+// Sets SourceLine::constant of each line that defines a constant at file scope. The quick test for "const" saves most
+// of the slow searches with a regular expression.
 void find_constants(std::vector<SourceLine>& lines) {
     static const std::regex constant(
         R"(\b((?:static\s+)?(?:constexpr|const)\s+(?:unsigned\s+|static\s+|long\s+)*\w+\s+(\w+))\s*(?:=|\{)[^=])");

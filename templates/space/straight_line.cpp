@@ -102,8 +102,8 @@ StraightLine::Slot StraightLine::node(Op op, Slot a, Slot b, Slot c) {
     return known->second;
 }
 
-// Converts code of the stack machine of Expression. This code has jumps only in three forms. In each, A, B and C are
-// the code of a, b and c:
+// Converts code of the stack machine of Expression. This code has jumps only in these three forms, where A, B and C
+// stand for the code of a, b and c:
 //     a ? b : c    A; jump_if_zero to C; B; jump to the end; C
 //     a && b       A; jump_if_zero_keep to the end; B; to_bool
 //     a || b       A; jump_if_not_zero_keep to the end; B; to_bool

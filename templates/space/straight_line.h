@@ -116,7 +116,7 @@ public:
 
     /// Sets variable `depth` - 1 to `value`, then checks `rules[depth]`. Returns the index of the first of these rules
     /// that is 0 or has no value; `none` if there is no such rule. The first call must be for depth 0, which sets no
-    /// variable. After a call, enter() must be called again for every greater depth.
+    /// variable. A call makes the values of all greater depths stale, until enter() is called for these depths again.
     std::size_t enter(std::size_t depth, std::int64_t value);
     /// Whether the rule that failed in the last enter() has a value. If it has, the value is 0.
     [[nodiscard]] bool exists(Slot rule) const { return values_[rule].exists; }

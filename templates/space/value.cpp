@@ -11,8 +11,8 @@ namespace smemtune {
 
 namespace {
 
-// Maps the number of each text that was read to the text. The texts are kept, because a number cannot be turned back
-// into its text.
+// Keeps every text that was read, with the text's number as the key, because a number cannot be turned back into its
+// text.
 struct KnownTexts {
     std::shared_mutex mutex;
     std::map<std::int64_t, std::string> texts;

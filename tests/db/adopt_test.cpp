@@ -69,7 +69,7 @@ TEST_F(AdoptTest, WhereBothVersionsHaveARowTheEarlierOneAddsWhatThePresentOneLac
     EXPECT_EQ(store.recall(present, tile(16)), measured(present, tile(16), 7)) << "the present version's own";
     const auto best = store.best(key.device, key.problem).value();
     EXPECT_TRUE(best.winner);
-    EXPECT_EQ(best.record, measured(present, tile(16), 7)) << "the crown moves to the trial that stays";
+    EXPECT_EQ(best.record, measured(present, tile(16), 7)) << "the trial that stays becomes the winner";
     EXPECT_EQ(store.recall_binary(present.kernel_template, tile(16), "sm_90a"), binary(present.kernel_template, 16, 1));
     EXPECT_EQ(store.recall_template(key.kernel_template), std::nullopt) << "one row is left";
     EXPECT_EQ(store.summary().measured, 2);

@@ -72,8 +72,8 @@ protected:
 };
 
 TEST_F(ListingTest, RowsAreSortedByTimeWithinTheirDeviceAndProblemOrByDateOrNumber) {
-    // Rows are sorted by the device's name, then by operation, type and layout, then by measured time. The rejected
-    // trials of a problem come after its measured ones, in the order of their numbers.
+    // Rows are sorted by the device's name, then by operation, type, layout and problem, then by measured time. The
+    // rejected trials of a problem come after its measured trials, in the order of their numbers.
     EXPECT_THAT(ids({}), ElementsAre(4, 3, 1, 2, 7, 5, 6));
     EXPECT_THAT(ids({.sort = Sort::date}), ElementsAre(3, 1, 6, 5, 4, 7, 2)) << "of one date, the latest row first";
     EXPECT_THAT(ids({.sort = Sort::id}), ElementsAre(1, 2, 3, 4, 5, 6, 7));

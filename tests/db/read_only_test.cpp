@@ -87,7 +87,7 @@ TEST_F(ReadOnlyTest, UnfinishedWorkThatCannotBeRecoveredIsAnErrorAndNotStaleData
     remove(path(file.string() + "-shm"));
     ASSERT_TRUE(has_pending_journal(file));
     set_modes(0444, 0555);
-    EXPECT_NE(as_nobody_read(file).find(": has unfinished work beside it, of a killed process"), std::string::npos)
+    EXPECT_NE(as_nobody_read(file).find(": has changes in its -wal or -journal file"), std::string::npos)
         << as_nobody_read(file);
     EXPECT_EQ(Store(file, Access::read).rows({}).size(), 1u) << "who may write recovers it";
 }

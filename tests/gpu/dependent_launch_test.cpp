@@ -1,5 +1,6 @@
-// Kernels that may start while the previous kernel of the stream still runs must wait before they read what it writes
-// (templates/kernels/device/dependent_launch.h).
+// Tests kernels that may start before the previous kernel of the stream has ended
+// (templates/kernels/device/dependent_launch.h). Such a kernel must wait before it reads what the previous kernel
+// writes.
 #include <cmath>
 
 #include "runtime/configured_kernel.h"

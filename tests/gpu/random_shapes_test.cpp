@@ -15,7 +15,7 @@ namespace {
 
 constexpr int configurations = 40, launches_of_each = 70;  // per kernel: at most 40 * 70 = 2,800 launches
 
-constexpr int longest = 1500;  // limit of most extents
+constexpr int longest = 1500;  // the largest extent, except for K of the group `restarts`
 
 struct Range {
     int least = 1, up_to = longest;
@@ -34,7 +34,7 @@ const Group mixed_clusters{.name = "MixedClusters",
                            .sides = {65, longest / 3},
                            .k = {longest / 2, longest}};
 
-// Several clusters share the tiles of C.
+// Several clusters share each tile of C: each of them multiplies a part of K.
 const Group split_k{.name = "SplitK", .rule = "SPLIT_K > 1", .sides = {33, longest / 3}, .k = {longest / 2, longest}};
 // A block computes several sums for each element of C.
 const Group restarts{.name = "Restarts", .rule = "RESTARTS", .sides = {longest / 6, longest / 2}, .k = {6200, 9000}};

@@ -27,7 +27,7 @@ protected:
 
     void SetUp() override {
         if (device.compute_capability < 90) GTEST_SKIP() << "no clusters before compute capability 9.0";
-        if (device.multiprocessors < 64) GTEST_SKIP() << "fewer multiprocessors than blocks share a tile";
+        if (device.multiprocessors < 64) GTEST_SKIP() << "too few multiprocessors for 64 blocks that share a tile";
     }
 
     struct Loaded {

@@ -1,4 +1,4 @@
-// Runs every built-in kernel on the host device with all checks of its operation, on sizes that no tile divides.
+// Runs every built-in kernel on the host device with all checks of its operation, mostly on sizes that no tile divides.
 //
 // To run every feasible configuration instead of a sample:
 //

@@ -41,9 +41,10 @@ bool is_harmless(const std::string& line, std::size_t at) {
     return false;
 }
 
-// Returns the mutants of a file. Each mutant gives a wrong result for at least one problem. Three kinds of changes are
-// left out, because the results stay right. A change of `left > 0` adds a phase of zeros. A change of `>=` before a
-// vector access selects the slow path. A bound in a static assertion does nothing at run time.
+// Returns the mutants of a file. For at least one problem, each mutant gives a wrong result or accesses memory out of
+// bounds. Three kinds of changes are left out, because the results stay right: a change of `left > 0` adds a phase of
+// zeros; a change of `>=` before a vector access selects the slow path; a bound in a static assertion does nothing at
+// run time.
 std::vector<Mutant> mutants_of(const std::string& path, const std::string& source) {
     struct Change {
         std::string from, to;

@@ -36,9 +36,9 @@ inline const std::vector<KernelTemplate>& builtins() {
     return templates;
 }
 
-/// Whether tests that go through all templates run this template. They leave out templates for tensor cores, because
-/// the host device emulates tensor cores too slowly for tiles of usual sizes. tensor_warp_tiled_test.cpp tests these
-/// templates with small tiles.
+/// Whether this template is among those of the tests that go through all templates. These tests leave out templates for
+/// tensor cores, because the host device emulates tensor cores too slowly for tiles of usual sizes.
+/// tensor_warp_tiled_test.cpp tests the templates for tensor cores with small tiles.
 inline bool is_tested_with_all(const KernelTemplate& kernel) { return kernel.host && kernel.types.front() == "f32"; }
 
 inline std::vector<std::string> builtin_names() {
@@ -77,17 +77,18 @@ inline std::vector<Laid> builtins_in_every_layout() {
 }
 
 /// Whether a sample runs this configuration at this size. The first configuration runs at every size. Each other
-/// configuration runs at every second size. The layout decides whether these are the odd or the even sizes, so that the
-/// layouts of a template together cover every configuration at every size. Always true if the environment variable
-/// SMEMTUNE_ALL_CONFIGURATIONS is set.
+/// configuration runs at every second size: at the sizes with even or with odd indices, depending on its own
+/// index and on the layout. The layouts of a template together cover every configuration at every size. Always true if
+/// the environment variable SMEMTUNE_ALL_CONFIGURATIONS is set.
 inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t size) {
     if (configuration == 0 || std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr) return true;
     const auto transposed = static_cast<std::size_t>(std::ranges::count(laid.layout, 't'));
     return (configuration + size + transposed) % 2 == 0;
 }
 
-/// Returns a problem for the template with as many of `extents` as its operation has. If the operation has a batch, its
-/// size is three. If `layout` is empty, the problem has the template's first layout.
+/// Returns a problem for the template with as many of `extents` as its operation has. If the operation has one extent
+/// more, which is the size of a batch, this size is 3. If `layout` is empty, the problem has the template's first
+/// layout.
 inline Problem problem_of(const KernelTemplate& kernel, const std::vector<std::int64_t>& extents,
                           const std::string& layout = "") {
     Problem problem{.operation = kernel.operation.name, .type = kernel.types.front(), .layout = layout};
@@ -145,8 +146,9 @@ inline std::unique_ptr<LoadedKernel> unchecked_reference(Backend& backend, const
 
 inline unsigned cores() { return std::max(1U, std::thread::hardware_concurrency()); }
 
-/// Operands without memory behind their last element, so that checked mode detects reads past it. NaNs fill the outputs
-/// and the padding between rows and matrices. Inputs are uniform, or small integers whose results are exact in a float.
+/// Operands without memory behind their last element, so that checked mode detects reads past it. NaNs fill the padding
+/// between rows and matrices and, if Check::poison is true, the outputs. All other numbers are uniform, or integers so
+/// small that the results are exact in a float.
 class ExactOperands {
 public:
     ExactOperands(Backend& backend, const Operation& operation, const Problem& problem, const Check& check,

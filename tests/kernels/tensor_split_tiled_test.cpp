@@ -216,7 +216,7 @@ float uniform(std::mt19937& random, float least, float most) {
 }
 
 // The emulation cuts bits off sums, as tensor cores do. The tests use a large K, because FP32 rounds seldom in short
-// sums: with K = 64 and inputs of very different size, the kernel's errors can be larger than those of FP32.
+// sums: with K = 64 and inputs of very different magnitude, the kernel's errors can be larger than those of FP32.
 TEST_F(SumErrors, OfUniformInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, -1, 1); });
 }

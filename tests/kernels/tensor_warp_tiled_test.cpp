@@ -125,7 +125,7 @@ TEST(TensorWarpTiledBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
     }
 }
 
-// The kernel reads A by ldmatrix and B element by element. The rows of both are not aligned to 16 bytes.
+// The kernel reads A by ldmatrix and B element by element. Neither matrix has rows that are aligned to 16 bytes.
 TEST(TensorWarpTiledInputs, OfTf32AreRoundedToNearestOnce) {
     const auto kernel = builtin("tensor_warp_tiled");
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});

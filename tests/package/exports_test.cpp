@@ -58,7 +58,7 @@ TEST(Exports, ListEveryFunctionOfTheHeaderForC) {
     EXPECT_EQ(declared, listed_in_c());
 }
 
-// nm marks members that are compiled into the library with T, and members that are compiled into applications with W.
+// nm prints T for members that are compiled into the library, and W for members that are compiled into applications.
 TEST(Exports, ListEveryPublicMemberOfTheCppInterface) {
     auto members =
         matches(output_of(SMEMTUNE_NM " -C " SMEMTUNE_LAYER " 2>/dev/null | grep -F ' T smemtune::'"),

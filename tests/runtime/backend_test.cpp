@@ -15,9 +15,11 @@ TEST(Backend, ASymbolNeedsRoomForAllBytesOfItsArgument) {
     EXPECT_EQ(refusal(64), "");
     EXPECT_EQ(refusal(65), "");
     EXPECT_EQ(refusal(63),
-              "the kernel's array 'filter' has 63 bytes, its argument 64; make it longer, or tune a smaller size");
-    EXPECT_EQ(refusal(0),
-              "the kernel's code has no array 'filter' outside namespaces, which its manifest names as a symbol");
+              "the kernel's array 'filter' has 63 bytes, but its argument has 64; make the array longer, or tune a "
+              "smaller size");
+    EXPECT_EQ(
+        refusal(0),
+        "the manifest names the symbol 'filter', but the kernel's code has no array of this name outside namespaces");
 }
 
 TEST(Backend, TheHostDeviceComesLastAndHasNoPlatform) {

@@ -149,7 +149,7 @@ TEST(ProgramOfAVerifier, TakesTheInoutsFromBeforeAndThenItsAnswer) {
     auto program = reference_program(kernel, gemm(4, 4, 4));
     EXPECT_EQ(program.entry, "verify");
     EXPECT_FALSE(program.on_host);
-    EXPECT_THAT(check_in(program), HasSubstr("what verifies takes (int M, int N, int K, "));
+    EXPECT_THAT(check_in(program), HasSubstr("the verify function takes (int M, int N, int K, "));
     EXPECT_THAT(check_in(program), HasSubstr("Element* C, long long ldc, long long* wrong)"));
     argument_of(kernel, "C").is_read = true;
     operation.reference.kind = OperationReference::Kind::verify_host;

@@ -90,8 +90,9 @@ TEST(EnergyMeter, TheBordersOfItsTimesBelongToThem) {
     EXPECT_EQ(idle.launch_uj(), 0) << "no launch lay between the updates";
 }
 
-// Implements the meter's rule a second time. The rule uses two updates of the counter: the first one, and the first one
-// that is at least 300 ms later. It divides the energy between them by the number of launches between them.
+// Implements the meter's rule a second time. The rule uses two updates of the counter: the first update, and the next
+// one that is at least 300 ms later. The rule divides the energy between these updates by the number of launches
+// between them.
 TEST(EnergyMeter, AgreesWithTheRuleForAnyReadings) {
     std::mt19937 random(3);  // NOLINT: the same readings every time
     for (int round = 0; round < 300; ++round) {

@@ -415,7 +415,7 @@ TEST_F(OnHost, ABatchIsPackedUnlessItsStridesSayOtherwise) {
     kernel.launch(nullptr, {.a = a.data(), .b = b.data(), .c = c.data(), .batch_stride_b = 0});
     EXPECT_EQ(c, (std::vector<float>{20, 20, 20, 20, 20, 20, 40, 40, 40, 40, 40, 40})) << "one B for both";
 
-    std::vector<float> rows(15, -1);  // first a row of each product, then one padding element
+    std::vector<float> rows(15, -1);  // three times: a row of each product, then a padding element
     kernel.launch(nullptr,
                   {.a = a.data(), .b = b.data(), .c = rows.data(), .ldc = 5, .alpha = 0.5, .batch_stride_c = 2});
     EXPECT_EQ(rows, (std::vector<float>{10, 10, 40, 40, -1, 10, 10, 40, 40, -1, 10, 10, 40, 40, -1}));

@@ -278,8 +278,8 @@ TEST_F(Selection, OfTheApplicationsOwnTemplatesThePresentSourceAloneCounts) {
     EXPECT_EQ(found.at(0).choice.match, Match::untuned);
 }
 
-// A configuration's machine code is stored once for all problems. Here, the same configuration then wins another
-// problem, and the machine code that is stored with that winner replaces the first one.
+// A configuration's machine code is stored once for all problems. Here, one configuration wins two problems. The
+// machine code that is stored with the second winner replaces the machine code of the first winner.
 TEST_F(Selection, AWinnerWhoseMachineCodeWasReplacedIsNoExactMatch) {
     const auto binary = [&](std::uint8_t byte) {
         return Binary{.entry = "tiled", .target = "sm_90a", .compiler = "NVRTC", .code = {byte}};
@@ -456,7 +456,8 @@ TEST_F(Signatures, ArgumentsInAnotherOrderAreOthers) {
     auto sources = stepping_sources();
     sources["operation.toml"] = manifest + "\n" + a;
     sources["reference.cu"] = "";
-    EXPECT_THAT(refusal(load_templates(sources).front()), HasSubstr("other arguments, or in another order"));
+    EXPECT_THAT(refusal(load_templates(sources).front()),
+                HasSubstr("other arguments than expected, or in another order"));
 }
 
 TEST_F(Signatures, AnArgumentOfAnotherKindIsAnother) {
@@ -485,7 +486,7 @@ TEST_F(Signatures, AnArgumentOfAnotherSizeIsAnother) {
 
 TEST_F(Signatures, ALayoutThatMeansAnotherThingIsAnother) {
     EXPECT_THAT(refusal(stepping_with("TRANSPOSE_A = 0, TRANSPOSE_B = 0", "TRANSPOSE_A = 0, TRANSPOSE_B = 1")),
-                HasSubstr("another layout"));
+                HasSubstr("defines this layout differently"));
     EXPECT_EQ(refusal(stepping_with("layouts.tt", "layouts.both")), "") << "which nobody asks for";
 }
 
@@ -629,22 +630,22 @@ TEST_F(Selection, ADifferenceOfSignaturesSaysWhichPartDiffers) {
     };
     EXPECT_EQ(difference([](Operation&) {}), "");
     EXPECT_EQ(difference([](Operation& other) { other.extents.emplace_back("BATCH"); }),
-              "its operation has other extents");
+              "its operation has other extents than expected");
     EXPECT_EQ(difference([](Operation& other) { other.layouts.at("nn").begin()->second = 7; }),
-              "its operation means another layout by this name");
+              "its operation defines this layout differently than expected");
     EXPECT_EQ(difference([](Operation& other) { other.layouts.at("nn").begin()->second = 7; }, "nt"), "")
         << "another layout than the problem's";
     EXPECT_EQ(difference([&](Operation& other) { a_of(other).type = argument_type("f32"); }),
-              "its operation takes other arguments, or in another order");
+              "its operation takes other arguments than expected, or in another order");
     EXPECT_EQ(difference([](Operation& other) { other.arguments.pop_back(); }),
-              "its operation takes other arguments, or in another order");
+              "its operation takes other arguments than expected, or in another order");
     for (const auto name : {&Argument::stride, &Argument::batch_stride, &Argument::name}) {
         EXPECT_EQ(difference([&](Operation& other) { a_of(other).*name = "ldc"; }),
-                  "its operation takes other arguments, or in another order");
+                  "its operation takes other arguments than expected, or in another order");
     }
     for (const auto size : {&Argument::rows, &Argument::columns, &Argument::count}) {
         EXPECT_EQ(difference([&](Operation& other) { a_of(other).*size = Expression("9"); }),
-                  "its argument A has another size");
+                  "its argument A has another size than expected");
     }
     EXPECT_EQ(difference([&](Operation& other) { a_of(other).rows = Expression("8 + 0"); }), "")
         << "another text of the same size";

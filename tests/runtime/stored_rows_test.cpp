@@ -28,8 +28,8 @@ protected:
                bool with_code = true) const {
         Store store(database);
         const auto& templates = builtin_templates();
-        // Stores a different version of a built-in template. The runtime would not read a version from the database if
-        // it had the same version itself.
+        // Gives the built-in template a hash that the runtime does not know. If the runtime knew the hash, it would not
+        // read the stored files.
         auto chosen = find_template(templates, kernel);
         chosen.hash = "of an earlier version of " + kernel;
         const auto values = parse_configuration(configuration);

@@ -97,8 +97,8 @@ struct Finished {
     std::string out, err;
 };
 
-/// A running smemtune process. Its home and temporary folders belong to `scratch`. It inherits none of the environment
-/// variables that smemtune itself reads. The destructor kills the process.
+/// A running smemtune process. Its home and temporary folders belong to `scratch`. The process inherits none of the
+/// environment variables that smemtune itself reads. The destructor kills the process.
 class Running {
 public:
     Running(const Scratch& scratch, const std::vector<std::string>& arguments, Variables more = {})

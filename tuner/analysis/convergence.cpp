@@ -16,10 +16,9 @@ struct First {
     std::int64_t run = 0;
 };
 
-// Returns when each trial was first tried. `rows` are in the order in which trials were first stored. The finals store
-// a finalist again, with a later date. The stored date of a finalist is therefore too late, but the finalist was first
-// tried before all trials that follow it in `rows`. So the result for a trial is the earliest stored date among this
-// trial and all that follow, with the run of the trial that has this date.
+// Returns when each trial was first tried. `rows` are in the order in which the trials were first stored. The finals
+// store a finalist again, so the stored date of a finalist may be later than the dates of the rows after it. The result
+// for a row is the earliest date among this row and all rows after it, with the run of the row that has this date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {

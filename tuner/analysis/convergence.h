@@ -32,8 +32,9 @@ struct Convergence {
     [[nodiscard]] std::vector<double> speeds(std::size_t points) const;
 };
 
-/// Returns one entry for each device and problem that has a measured trial, in the order of their first trials. A
-/// repeated trial is counted once, at its first try, with its last time. Throws StoreError.
+/// Returns one entry for each device and problem that has a measured trial, in the order of their first trials. A trial
+/// that was repeated counts once: at the date of the first attempt, with the time that the last attempt measured.
+/// Throws StoreError.
 std::vector<Convergence> stored_convergence(const Store& store, Store::Filter filter);
 
 }  // namespace smemtune

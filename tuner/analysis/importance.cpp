@@ -19,7 +19,7 @@ constexpr std::size_t most_points = 20'000;  // the forest predicts the times of
 
 constexpr double no_variance = 1e-12;  // a smaller variance of log(time) is rounding error: the times are equal
 
-// The measured values of each parameter. The rank of a value among them is its level.
+// The values of each parameter in the measured configurations. The rank of a value among them is its level.
 class Levels {
 public:
     explicit Levels(std::size_t columns) : values_(columns) {}

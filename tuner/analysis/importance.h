@@ -65,12 +65,10 @@ struct Importance {
     std::string too_little;
 };
 
-/// importance() returns no shares if one of three values is below its limit, unless the result is exact. The values
-/// are, in the order of the limits: the number of measured configurations, this number divided by the number of
-/// parameters that vary, and Importance::explained.
-constexpr std::size_t least_measured = 30;
-constexpr std::size_t least_measured_per_parameter = 10;
-constexpr double least_explained = 0.5;
+/// Limits for a result that is not exact. importance() returns no shares if a value is below its limit.
+constexpr std::size_t least_measured = 30;                ///< measured configurations
+constexpr std::size_t least_measured_per_parameter = 10;  ///< measured configurations per parameter that varies
+constexpr double least_explained = 0.5;                   ///< Importance::explained
 
 /// Computes first-order and pairwise shares of variance (Sobol', Sensitivity Estimates for Nonlinear Mathematical
 /// Models, 1993). If every point of `valid` was tried, the shares are computed from the measured times.

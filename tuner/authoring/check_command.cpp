@@ -37,11 +37,11 @@ int check_command(const Arguments& arguments, const ProcessEnvironment& process_
     CommandLine line(
         process_environment,
         {.name = "check",
-         .summary = "Compile and judge all that a tuning run of a folder's templates would, with every "
-                    "value of every parameter once, and without a GPU. The exit code is 1 if anything "
-                    "is wrong.",
+         .summary = "Check the templates of a folder without a GPU: compile configurations that together have every "
+                    "value of every parameter, and report errors and warnings. The exit code is 1 if there is an "
+                    "error.",
          .words = "FOLDER",
-         .examples = {{"smemtune check ./my_kernels --device sm_90", "For a GPU that need not be here."}}});
+         .examples = {{"smemtune check ./my_kernels --device sm_90", "For a GPU that this machine need not have."}}});
     line.add_device("The device to compile for, or a model such as sm_90.", "sm_90", DeviceNames::model);
     line.add_sizes("The problem whose configurations are checked.", "1024");
     line.add_json();

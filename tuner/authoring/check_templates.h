@@ -31,8 +31,9 @@ struct TemplateCheck {
 /// replaces it.
 std::vector<Configuration> covering(const KernelTemplate& kernel, const ParameterSpace& space);
 
-/// Checks the template for one problem. Compiles the reference and the configurations of covering(). Reports failed
-/// compiles, exceeded limits, spills, and parameters whose values all compile to the same code. Throws CompilerError.
+/// Checks the template for one problem. Compiles the reference, the program that prepares inputs, and the
+/// configurations of covering(). Reports failed compiles, exceeded limits, spills, a missing reference, values that no
+/// valid configuration has, and parameters whose values all compile to the same code. Throws CompilerError.
 TemplateCheck check_template(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                              const Compiler& compiler, std::size_t threads);
 

@@ -108,7 +108,7 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     if (extents.empty()) text += "  # TODO: the sizes of a problem";
     text += "\noperations = \"0\"  # TODO: arithmetic operations of a launch, for FLOP/s\n";
     text += "bytes      = \"0\"  # TODO: bytes that a launch moves at least, for GB/s\n";
-    text += "terms      = \"1\"  # TODO: rounded operations behind one output element\n";
+    text += "terms      = \"1\"  # TODO: number of rounded operations that give one output element\n";
     text += fmt::format("reference  = \"{}\"  # TODO: write the kernel 'reference' there\n", file_name);
     for (const auto& each : arguments) {
         const bool matrix = each.pointer && each.type == "float";

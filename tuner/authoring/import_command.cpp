@@ -46,8 +46,8 @@ int import_command(const Arguments& arguments, const ProcessEnvironment& process
     CommandLine line(
         process_environment,
         {.name = "import",
-         .summary = "Write a manifest beside a problem in the T1 format of Kernel Tuner, KTT and BAT (CAFF), "
-                    "and say what it does not carry over. The kernel's source stays as it is.",
+         .summary = "Convert a problem in the T1 format (CAFF) of Kernel Tuner, KTT and BAT to a manifest in the same "
+                    "folder, and list what the manifest leaves out. The kernel's source stays as it is.",
          .words = "FILE.json",
          .examples = {{"smemtune import GEMM/GEMM-CAFF.json", "Writes GEMM/GEMM-CAFF.toml."}}});
     line.accept_words(1);
@@ -60,12 +60,12 @@ int import_command(const Arguments& arguments, const ProcessEnvironment& process
     auto manifest = path;
     manifest.replace_extension(".toml");
     if (std::filesystem::exists(manifest)) {
-        throw UsageError(fmt::format("{} exists; remove it, or rename the file", manifest.string()));
+        throw UsageError(fmt::format("{} exists; remove it, or rename the JSON file", manifest.string()));
     }
     ImportedProblem imported;
     const auto name = identifier_of(path.stem().string());
     try {
-        const auto source = text_of_file(path.parent_path() / t1_source_path(file), "the source of the kernel so");
+        const auto source = text_of_file(path.parent_path() / t1_source_path(file), "a readable file in 'KernelFile'");
         imported = import_t1(file, name, source);
     } catch (const std::invalid_argument& error) {
         throw UsageError(path.string() + ": " + error.what());

@@ -221,7 +221,7 @@ private:
             }
         }
         if (ordered.size() != declared.size() || ordered == listed) return listed;
-        left_out_.emplace_back("the order of 'Arguments', which is not the kernel's; their names are");
+        left_out_.emplace_back("the order of 'Arguments'; the manifest has the kernel's order");
         return ordered;
     }
 

@@ -49,8 +49,9 @@ public:
           backend_(RuntimeInspector::backend(runtime)),
           competitors_(competitors) {
         if (!operation_.parameters.empty()) {
-            throw std::invalid_argument("bench compares kernels on the same outputs, but those of " + operation_.name +
-                                        " depend on parameters of its kernel; 'smemtune run' times its winner");
+            throw std::invalid_argument("bench compares kernels with the same outputs, but the outputs of " +
+                                        operation_.name +
+                                        " depend on parameters of the kernel; use 'smemtune run' to time the winner");
         }
         backend_.make_current();
     }

@@ -31,7 +31,7 @@ struct BenchRequest {
 struct Comparison {
     std::string competitor;
     KernelDescription kernel{};  ///< the kernel that ran; its name is empty if no kernel ran
-    std::string why_not;         ///< why there is no ratio: no such kernel, cannot run, wrong result, or interrupted
+    std::string why_not;         ///< why there is no ratio: no kernel, failed launch, wrong result, or interrupted
     bool wrong = false;          ///< the kernel's result is wrong; `why_not` has the details
     Ratio ratio{};
 };

@@ -96,7 +96,7 @@ std::string to_text(const Changes& changes) {
                             changes.fallen.size(), changes.risen.size());
     text += lines("FELL", changes.fallen) + lines("rose", changes.risen);
     if (!changes.missing.empty()) {
-        text += fmt::format("  {} of its ratios were not measured now, {} among them\n", changes.missing.size(),
+        text += fmt::format("  {} earlier ratios were not measured now, such as {}\n", changes.missing.size(),
                             changes.missing.front());
     }
     return text;

@@ -28,7 +28,7 @@ bool computes(const Operation& operation, const Problem& problem) {
 }
 
 Unavailable other_operation() {
-    return {fmt::format("compared for gemm and batched_gemm of {} alone", fmt::join(Cublas::types(), ", "))};
+    return {fmt::format("only gemm and batched_gemm of {} are compared with cuBLAS", fmt::join(Cublas::types(), ", "))};
 }
 
 class DatabaseCompetitor : public Competitor {

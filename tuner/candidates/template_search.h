@@ -29,9 +29,9 @@ public:
     void observe(const Configuration& configuration, std::optional<double> cost);
 
     /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
-    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If it did, and
-    /// had ended its search of this template, the search stays ended. A later trial does not reopen the search, even if
-    /// it had a lower cost, because it came from cross-size transfer, not from the search.
+    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If so, and if
+    /// a gain was unlikely after any stored trial, the search stays ended. Stored trials after that point came from
+    /// cross-size transfer, so a lower cost among them does not reopen the search.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed

@@ -248,7 +248,7 @@ std::chrono::seconds parse_duration(const std::string& text) {
     const auto unit = text.substr(end);
     const auto seconds = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
     if (end == 0 || seconds == 0 || value < 1 || value > 1'000'000) {
-        throw UsageError("duration '" + text + "' is not a time from 1 s on; write for example 90s, 10m or 1h");
+        throw UsageError("duration '" + text + "' is not a time of 1 s or more; write for example 90s, 10m or 1h");
     }
     return std::chrono::seconds(value * seconds);
 }

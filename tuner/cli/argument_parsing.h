@@ -37,8 +37,8 @@ TemplateChoice choose_templates(const CommandLine& line);
 /// Throws UsageError.
 KernelTemplate find_template(const std::string& list, const std::string& name);
 
-/// The end of a message that a filter with the templates `names` found nothing in `store`. If `store` has no trials at
-/// all of one of these templates, the text may suggest a similar name, as in did_you_mean().
+/// The end of a message which says that a filter found nothing in `store`. `names` are the templates of the filter. If
+/// `store` has no trial of one of these templates, the text may suggest a similar name, as in did_you_mean().
 std::string did_you_mean_stored(const Store& store, const std::vector<std::string>& names);
 
 /// The template of `choice` with the best kernel for `problem`. The closest match is the best; among equally close

@@ -1,4 +1,5 @@
-// Ctrl-C: after the first signal, a command finishes its current step and reports. The second signal ends the program.
+// Ctrl-C: after the first signal, a command finishes its current step, and then ends. The second signal ends the
+// program at once.
 #pragma once
 
 #include <atomic>

@@ -32,9 +32,9 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
         process_environment,
         {.name = "bench",
          .summary =
-             "Time the stored winners against cuBLAS, in pairs: one batch of each in turn in one process gives one "
-             "ratio. The result is the median of the ratios, with the interval in which it lies with 95 % "
-             "confidence. Every result is verified first.",
+             "Time the stored winners and cuBLAS alternately, in one process. One batch of each gives one ratio of "
+             "times. The result is the median of the ratios, with its 95 % confidence interval. Every kernel is "
+             "verified before it is compared.",
          .examples = {{"smemtune bench", "All winners of this device against cublas and cublaslt."},
                       {"smemtune bench --sizes 512..8192 --json FILE.json",
                        "For the record: the file also holds this command, versions and device."},
@@ -43,28 +43,28 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
                        "Also shows what changed by more than noise since then."}}});
     line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host.");
     line.add_sizes(
-        "As of tune: 512..8192, 1000,4095, 4096x11008x128, or 16x512x512x512 of batched_gemm; stored: every "
-        "problem with a winner on this device.",
+        "As for 'smemtune tune': 512..8192, 1000,4095, 4096x11008x128, or 16x512x512x512 of batched_gemm; stored: "
+        "every problem with a winner on this device.",
         "stored");
     line.add_operation("The operation to compare; gemm unless --templates implies another.");
     line.add_type();
-    line.add_layout("nn, nt, tn or tt. Default: nn, with --sizes stored every layout.", "");
+    line.add_layout("nn, nt, tn or tt. Default: nn; every layout with '--sizes stored'.", "");
     line.add_templates(
         "Compare the best configuration of these templates: names, or folders of your own, separated by "
         "commas. All by default.");
     line.add({.name = "served",
               .summary =
-                  "Compare what a fetch serves, as an application gets it, for sizes that need not be tuned; with "
-                  "--shapes or --sizes."});
+                  "Compare the kernels that a fetch returns to an application, instead of the stored winners. The "
+                  "sizes of --shapes or --sizes need not be tuned."});
     line.add({.name = "shapes",
               .value = "N",
               .summary = "With --served: N sizes drawn with --seed, each extent from 16 to 12000."});
     line.add({.name = "against",
               .value = "LIST",
               .summary =
-                  "cublas: as it chooses by itself. cublaslt: the fastest of its heuristic's proposals. FILE.db: "
-                  "another database. FILE.json: an earlier comparison, whose ratios are compared with the new "
-                  "ones.",
+                  "cublas: the kernel that cuBLAS chooses by itself. cublaslt: the fastest of its heuristic's "
+                  "proposals. FILE.db: another database. FILE.json: an earlier comparison, whose ratios are compared "
+                  "with the new ones.",
               .default_value = "cublas,cublaslt",
               .proposals = {"cublas", "cublaslt"},
               .list = true,
@@ -76,14 +76,14 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "cache",
               .value = "C",
               .summary =
-                  "cold: operands rotate through twice the L2 cache, in 64 sets at most. warm: the same operands "
-                  "each time. both: warm too where it differs.",
+                  "cold: launches rotate through up to 64 sets of operands, which together take twice the L2 cache. "
+                  "warm: all launches use the same set. both: cold, and also warm if there are several sets.",
               .default_value = "both",
               .choices = {"cold", "warm", "both"}});
     line.add({.name = "pairs",
               .value = "N",
-              .summary = "At least N pairs, 6 or more; up to four times as many until the interval is within half a "
-                         "percent.",
+              .summary = "Time at least N pairs (6 or more), and at most 4 N. In between, stop when the interval is "
+                         "narrower than half a percent of the ratio.",
               .default_value = "30"});
     line.add_seed("Seed of the inputs.");
     line.add_wide();
@@ -91,7 +91,9 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
     line.add_trust();
     line.add({.name = "json",
               .value = "FILE",
-              .summary = "Write JSON with its provenance into FILE; without FILE, on standard output instead of text.",
+              .summary =
+                  "Write the results and their provenance to FILE as JSON. Without FILE, print JSON on standard output "
+                  "instead of text.",
               .implicit = "-"});
     return line;
 }

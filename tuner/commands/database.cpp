@@ -120,7 +120,7 @@ int trials_command(const Arguments& arguments, const ProcessEnvironment& process
     line.add({.name = "rejected", .summary = "Only rejected trials."});
     line.add({.name = "limit",
               .value = "N",
-              .summary = "Show at most N trials, 0 for all. Default: 20, with --json or --csv all."});
+              .summary = "Show at most N trials; 0 shows all. Default: 20; all with --json or --csv."});
     line.add({.name = "sort",
               .value = "BY",
               .summary = "Sort by time, by date (the latest first) or by trial number.",
@@ -168,9 +168,9 @@ int verify_command(const Arguments& arguments, const ProcessEnvironment& process
                      {.name = "db verify",
                       .summary = "Read the whole database and list damaged rows. Exit code 4 if there are any.",
                       .examples = {{"smemtune db verify", ""}},
-                      .notes = "Machine code and templates are compared with their SHA-256. No application loads what "
-                               "differs. Tuning the same problems with the same templates again makes them anew."
-                               " What belongs to an earlier version of a template stays as it is."});
+                      .notes = "Compares machine code and templates with their stored SHA-256. No application loads a "
+                               "row that differs. To replace damaged rows, tune the same problems with the same "
+                               "templates again. This does not replace rows of earlier versions of a template."});
     line.add_database();
     line.add_json();
     if (!line.parse(arguments)) return success;

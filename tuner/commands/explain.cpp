@@ -97,7 +97,7 @@ void print(const Subject& subject, const Explanation& e, std::size_t columns) {
     facts.push_back({"configuration", values});
     if (!origin.empty()) facts.push_back({"from", origin});
     fmt::print("{}\n", help_rows(facts, columns));
-    if (e.infeasibility) fmt::print("{}\n", wrap("NOT FEASIBLE: it cannot run there: " + *e.infeasibility, columns));
+    if (e.infeasibility) fmt::print("{}\n", wrap("NOT FEASIBLE on this device: " + *e.infeasibility, columns));
     if (!e.compiles) return;
     fmt::print("per block\n");
     fmt::print("  threads                 {} ({} x {} x {})\n", number_text(launch.threads()), launch.block[0],
@@ -166,9 +166,10 @@ CommandLine explain_options(const ProcessEnvironment& process_environment) {
         process_environment,
         {.name = "explain",
          .summary =
-             "Show what a configuration takes from a multiprocessor and what it gives back: shared memory, "
-             "registers, occupancy and its limiter, loads, operations per load, barriers. No GPU is needed. With "
-             "NAME, that template's defaults or --config; else the stored winner of --sizes, or --trial.",
+             "Show the resources and the data reuse of a configuration: shared memory, registers, occupancy and its "
+             "limiter, loads, operations per load, barriers. No GPU is needed. With NAME, explains the default "
+             "configuration of this template, changed by --config. Without NAME, explains the stored winner of "
+             "--sizes, or the trial of --trial.",
          .words = "[NAME]",
          .examples = {{"smemtune explain tiled --config TILE_WIDTH=32 --device sm_90", ""},
                       {"smemtune explain --sizes 4096 --db FILE", "The stored winner."},
@@ -187,19 +188,19 @@ CommandLine explain_options(const ProcessEnvironment& process_environment) {
               .default_value = ""});
     line.add_device(
         "A device; a model: sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_120; or limits given by hand, alone or after "
-        "a model. For what is stored: 0, 1, ..., host, or a name as in 'smemtune db list'; this machine's first, else "
-        "the only one.",
+        "a model. For stored trials: 0, 1, ..., host, or a name as in 'smemtune db list'; by default, the only device "
+        "with such trials, or else the first device of this machine.",
         "auto", DeviceNames::model);
     line.add_sizes("The problem: MxNxK; one number for a cube.", "4096");
     line.add_operation("The operation of a stored winner; gemm unless --templates implies another.");
-    line.add_type("", "Default: of NAME, its first one; of a stored winner, any; of a portfolio, f32.");
-    line.add_layout("The layout of the problem. Default: of NAME, its first one; of what is stored, nn.", "");
-    line.add_templates("NAME is sought in these folders of your own. For what is stored: names of templates.");
+    line.add_type("", "Default: the first type of NAME; any type for a stored winner; f32 for a portfolio.");
+    line.add_layout("The layout of the problem. Default: the first layout of NAME; nn for what is stored.", "");
+    line.add_templates("Folders of your own with the template NAME. For stored trials: names of templates.");
     line.add({.name = "trial", .value = "N", .summary = "Explain this stored trial."});
     line.add({.name = "portfolio",
               .summary =
-                  "How the stored portfolio ranks its members at --sizes: predicted times, and what of. Also shown for "
-                  "a size that is not stored."});
+                  "Show how the stored portfolio ranks its members at --sizes: the predicted time of each member, and "
+                  "the terms of this time. Without --portfolio, this is shown for a size that is not stored."});
     line.add_wide();
     line.add_database();
     line.add_json();

@@ -33,20 +33,20 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
         process_environment,
         {.name = "portfolio",
          .summary =
-             "Find a few configurations of which one is near the best at any size, so that an application's fetch of a "
-             "size that nobody tuned is served well. Tunes a sample of sizes, times all winners at all of them, "
-             "chooses "
-             "the members, and fits a model of each one's time, by which a fetch chooses. The same command run again "
-             "measures only what is new.",
+             "Find a few configurations, the members, of which one is near the best at any size. An application then "
+             "gets a fast kernel even at a size that was not tuned. The command tunes a sample of sizes, times all "
+             "winners at all of these sizes, and chooses the members. It also fits a model of the time of each member. "
+             "A fetch chooses a member by these models. The same command run again measures only what is new.",
          .examples = {{"smemtune portfolio --device 0", "For single-precision matrix products of any size."},
                       {"smemtune portfolio --shapes-from shapes.txt", "For the sizes of an application: a line each."},
                       {"smemtune portfolio --device 0 --layout nt --budget 5m", ""}},
          .notes =
              "A line of the file is a size and, if known, how often it is asked for: 4096x11008x128 200. The report "
-             "says what is lost on average and at worst at sizes that were left out, against the best time known "
-             "there."});
-    line.add_device("0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. Equal ones share.",
-                    "auto", DeviceNames::several);
+             "gives the mean and the largest loss at sizes that were not used to build the portfolio. A loss is how "
+             "much longer the chosen kernel takes than the best kernel known for the size."});
+    line.add_device(
+        "0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. Equal devices share the work.",
+        "auto", DeviceNames::several);
     line.add_operation("The operation to compute, such as batched_gemm; gemm unless --templates implies another.");
     line.add_type();
     line.add_layout("nn, nt, tn or tt: t says that A or B is stored transposed.");
@@ -64,13 +64,14 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "check",
               .value = "N",
               .summary =
-                  "Instead of building one, check the stored portfolio at N sizes drawn with --seed: what it serves "
-                  "there against the fastest of everything timed. These sizes count as tuned afterwards, so name a "
-                  "copy of the database."});
+                  "Check the stored portfolio at N sizes drawn with --seed, instead of building one: compare the "
+                  "kernel that it serves at each size with the fastest kernel that was timed there. Afterwards, these "
+                  "sizes count as tuned, so name a copy of the database."});
     line.add({.name = "refit",
               .summary =
-                  "Instead of building one, fit the models of the operation's stored portfolios again, to the stored "
-                  "times: after an update whose models have other terms. No device is needed."});
+                  "Fit the models of the operation's stored portfolios again, to the stored times, instead of building "
+                  "a portfolio. Use this after an update of smemtune that changes the terms of the models. No device "
+                  "is needed."});
     line.add({.name = "searches",
               .value = "N",
               .summary = "With --check: also search the first N of the sizes, --evaluations each.",
@@ -214,7 +215,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
         device, {.host_compiler = process_environment.host_compiler, .toolkits = process_environment.toolkits});
     (void)compiler->version();  // throws if there is no compiler, before the database is opened
     tell_fallback(line.text("device"), device, host_for_times);
-    watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
+    watch_for_interruption("\ninterrupted: finishing the trial in flight; interrupt again to stop at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
     Store store(line.database());

@@ -26,7 +26,7 @@ struct Asked {
     Problem problem;
     Device device;
     Portfolio portfolio;       // empty if its time models have terms of another version
-    bool is_outdated = false;  // whether the database has a portfolio with such models
+    bool is_outdated = false;  // whether the portfolio in the database has terms of another version
 };
 
 Asked question_on(const Device& device, const Store& store, const CommandLine& line) {
@@ -47,9 +47,9 @@ Asked question_on(const Device& device, const Store& store, const CommandLine& l
     return asked;
 }
 
-// The device that --device names may be one of the database, which this machine need not have. Of several with this
-// name, the first one with a portfolio is taken. Without --device, it is the only device in the database, or else the
-// device of this machine.
+// Uses the device that --device names. The device may be in the database only, not in this machine. If the database has
+// several devices of this name, uses the first one with a portfolio. Without --device, uses the only device in the
+// database, or else the device of this machine.
 Asked read_question(const Store& store, const CommandLine& line) {
     const auto devices = store.devices();
     if (!line.given("device") && devices.size() == 1) return question_on(devices.front().second, store, line);

@@ -39,8 +39,8 @@ const CommandHelp help{
                  "evaluations, mean fraction of the optimum, and the number of repeats with less than 95 %."},
                 {"us/eval", "Time inside the search itself for each evaluation."}},
     .notes =
-        "The replay's space is the recorded configurations. One that failed when it was recorded fails again, and "
-        "costs an evaluation like any other."};
+        "The space of a replay consists of the recorded configurations. A configuration that failed when it was "
+        "recorded fails again, and costs an evaluation like any other."};
 
 struct Start {
     Landscape::Spelled configuration;
@@ -96,7 +96,7 @@ std::string missing_part(const Landscape& landscape, const std::string& file) {
 }
 
 // Throws UsageError if the database `file` lacks valid configurations. If `partial` is true, prints a warning instead.
-// Such a database mostly has configurations that its own search preferred, so other searches would be at a
+// An incomplete database mostly has configurations that its own search preferred, so other searches would be at a
 // disadvantage. A cache of Kernel Tuner does not say whether it is complete, and is accepted.
 void check_complete(const Landscape& landscape, const std::string& file, bool partial) {
     const auto part = landscape.of_database ? missing_part(landscape, file) : "";
@@ -117,7 +117,7 @@ void print(const Landscape& landscape, const ReplayRequest& request, const std::
                count_text(landscape.costs.size() - order.size()));
     fmt::print("optimum {:.4g} {}: {}\n", *landscape.costs[order.front()], landscape.objective,
                text_of(landscape.spelled((*landscape.space)[order.front()])));
-    if (start) fmt::print("start, number {} of the sibling: {}\n", start->rank, text_of(start->configuration));
+    if (start) fmt::print("start, rank {} in --start-from: {}\n", start->rank, text_of(start->configuration));
     fmt::print("{} repeats of at most {} evaluations, seeds from {}, {} in flight\n\n", request.repeats,
                request.evaluations, request.seed, request.in_flight);
     const auto& first = results.front();
@@ -217,11 +217,11 @@ void add_options(CommandLine& line) {
     line.add_seed("Seed of the first repeat; the next ones count up.");
     line.add({.name = "in-flight",
               .value = "N",
-              .summary = "Proposals pending before the oldest is observed: how far compiling runs ahead.",
+              .summary = "The number of proposals that are pending at a time, as if they were being compiled.",
               .default_value = "1"});
     line.add({.name = "patience",
               .value = "N",
-              .summary = "As of 'smemtune tune': evaluations in a row without gain before a run would end.",
+              .summary = "As for 'smemtune tune': a run would end after N evaluations in a row without gain.",
               .default_value = std::to_string(StoppingPolicy{}.patience)});
     line.add({.name = "start-from",
               .value = "FILE",

@@ -42,12 +42,12 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
              "--sizes auto is 512..8192; for batched_gemm 64x64x64x64 to 64x512x512x512. On the host it is 64..256; "
              "for batched_gemm 4x32x32x32,4x64x64x64."});
     line.add_device(
-        "0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. 0,1 or all: several "
-        "GPUs; equal ones share the work, others get records of their own.",
+        "0, 1, ... for a GPU; host for the CPU; auto: the first GPU, or else the host. 0,1 or all: several GPUs. Equal "
+        "GPUs share the work; different GPUs are tuned separately.",
         "auto", DeviceNames::several);
     line.add_sizes(
-        "512..8192 doubles; 512..8192:512 steps; 1000,4095 lists; 4096x11008x128 is MxNxK, and "
-        "16x512x512x512 is BATCHxMxNxK of batched_gemm, where 512 alone is a batch of one.",
+        "512..8192: each size is twice the previous one. 512..8192:512: in steps of 512. 1000,4095: a list. "
+        "4096x11008x128: MxNxK. 16x512x512x512: BATCHxMxNxK of batched_gemm, where 512 alone is a batch of one.",
         "auto");
     line.add_operation("The operation to compute, such as batched_gemm; gemm unless --templates implies another.");
     line.add_type();
@@ -60,13 +60,15 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
               .choices = search_names()});
     line.add({.name = "evaluations", .value = "N", .summary = "Try at most N configurations for each size."});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop after this time: 60s, 10m or 1h."});
-    line.add(
-        {.name = "roofline", .value = "PERCENT", .summary = "End a size at this share of the device's peak FLOP/s."});
+    line.add({.name = "roofline",
+              .value = "PERCENT",
+              .summary = "End the search of a size at this share of the device's peak FLOP/s."});
     line.add({.name = "patience",
               .value = "N",
               .summary =
-                  "End a template after N configurations in a row without gain, and at least a quarter as many as "
-                  "it took to find its best. Exhaustive and random searches try everything.",
+                  "End the search of a template after N configurations in a row without gain. If the best "
+                  "configuration was number B of the search, at least B / 4 in a row are needed. Exhaustive and random "
+                  "searches try everything.",
               .default_value = std::to_string(StoppingPolicy{}.patience)});
     line.add({.name = "objective",
               .value = "O",
@@ -76,8 +78,8 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "validate",
               .value = "N",
               .summary =
-                  "Store nothing. Tune from nothing N times with other seeds (5 unless given), and time the winners "
-                  "and the stored one against one another in a fresh process.",
+                  "Tune N times (5 unless given) with other seeds, without stored trials, and store nothing. Then time "
+                  "these winners and the stored winner alternately, in a new process.",
               .implicit = "5"});
     line.add(
         {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
@@ -347,7 +349,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
             check_host_time(device_run.request.templates.front().operation, problem, device, true);
         }
     }
-    watch_for_interruption("\ninterrupted: finishing the trial in flight; once more stops at once\n");
+    watch_for_interruption("\ninterrupted: finishing the trial in flight; interrupt again to stop at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
     std::optional<FollowingPage> page;

@@ -40,15 +40,15 @@ public:
     /// A function that creates a program. The pool calls it just before the compile, while the pool's lock is held. The
     /// function must neither throw nor call the pool. Everything that it refers to must outlive the pool.
     using LazyProgram = std::function<Program()>;
-    /// Sets the programs that may be submitted later, in the order in which to compile them. They replace the programs
-    /// of earlier calls that are still queued. Speculative programs are compiled only while no submitted program is
-    /// queued. Some threads never compile them and stay free for submitted programs, because a running compile cannot
-    /// be stopped.
+    /// Sets the programs that may be submitted later, in the order in which to compile them. They replace those
+    /// programs of earlier calls that are still queued. Speculative programs are compiled only while no submitted
+    /// program is queued. A few threads always stay free for submitted programs, because a running compile cannot be
+    /// stopped.
     void speculate(std::vector<LazyProgram> programs);
 
-    /// While the result lives, the pool starts compiles on only a quarter of its threads (at least one), and starts no
-    /// speculative compiles. Use this while a more urgent compile runs elsewhere, because concurrent compilers slow one
-    /// another. The pool must outlive the result.
+    /// While the returned object lives, the pool starts compiles on only a quarter of its threads (at least one), and
+    /// starts no speculative compiles. Use this while a more urgent compile runs elsewhere, because concurrent
+    /// compilers slow one another. The pool must outlive the returned object.
     [[nodiscard]] std::shared_ptr<void> throttle();
 
 private:
@@ -83,7 +83,7 @@ private:
     unsigned width_;            // number of threads
     unsigned compiling_ = 0;    // number of threads that compile now
     unsigned speculating_ = 0;  // number of threads that compile a speculative program now
-    int throttles_ = 0;         // the number of results of throttle() that exist now
+    int throttles_ = 0;         // the number of objects from throttle() that exist now
     std::list<Known> known_;    // results, most recently used first
     std::map<std::string, std::list<Known>::iterator, std::less<>> by_key_;
     std::list<Sources> sources_;  // the sources of recent templates, most recently used first

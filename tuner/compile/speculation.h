@@ -1,4 +1,5 @@
-// Chooses programs that idle compiler threads compile ahead, because a search may ask for them later.
+// Chooses programs to compile ahead, because a search may ask for them later. Only threads that would otherwise be idle
+// compile them.
 #pragma once
 
 #include <optional>

@@ -102,7 +102,7 @@ FinalTask FinalsScheduler::task(FinalTask::Purpose purpose, std::vector<std::siz
     return task;
 }
 
-// Equal devices share the rounds. Both samples of a pair always come from the same device.
+// Equal devices share the rounds. All samples of one round come from the same device.
 void FinalsScheduler::start_round() {
     round_.clear();
     const bool by_time = settings_.objective == Objective::time;
@@ -145,7 +145,7 @@ void FinalsScheduler::learn(std::size_t entrant, const Measurement& measured) {
         const auto enough = std::min(known.samples_us.size(), static_cast<std::size_t>(EliminationPolicy{}.rounds));
         if (!known.cut_short && times.size() < enough) all = known;
     }
-    // If this round measured no energy, an energy from an earlier round or run is kept.
+    // If the new measurement lacks the energy, the energy of an earlier measurement is kept.
     const auto* before = std::get_if<Measurement>(&outcomes_[entrant]);
     all.energy_uj = measured.energy_uj;
     if (all.energy_uj <= 0 && before != nullptr) all.energy_uj = before->energy_uj;

@@ -76,7 +76,7 @@ private:
     PairedElimination elimination_;
     std::deque<FinalTask> waiting_;
     std::size_t taken_ = 0;                                // the number of tasks that workers have now
-    std::map<std::size_t, std::vector<double>> round_;     // costs measured in this round, by entrant
+    std::map<std::size_t, std::vector<double>> round_;     // costs measured since start_round(), by entrant
     std::map<std::size_t, std::vector<double>> times_us_;  // times in all rounds, by entrant
     std::map<std::size_t, Outcome> outcomes_;
     bool incomplete_ = false;            // a task lost its worker, or an energy is unknown

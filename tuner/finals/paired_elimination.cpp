@@ -26,7 +26,7 @@ void PairedElimination::add(const std::vector<std::vector<double>>& samples) {
 
 void PairedElimination::drop(std::size_t finalist) {
     std::erase(equals_, finalist);
-    if (std::erase(remaining_, finalist) == 0) return;  // another worker's samples have already eliminated it
+    if (std::erase(remaining_, finalist) == 0) return;  // it failed before, or the finals are decided
     if (remaining_.size() < 2) {
         equals_ = remaining_;
         remaining_.clear();

@@ -59,8 +59,8 @@ std::string text_as(const std::string& format, const std::vector<TuningResults>&
     if (format == "wisdom") return wisdom_text(results);
     if (results.size() != 1) {
         throw std::invalid_argument(
-            fmt::format("{} holds the results of one kernel, device and problem, and there are {}; choose one with "
-                        "--device, --templates and --sizes, or take csv",
+            fmt::format("{} holds the results of one combination of kernel, device and problem, but there are {} "
+                        "combinations; choose one with --device, --templates and --sizes, or take csv",
                         format, results.size()));
     }
     return format == "t4" ? t4_text(results[0]) : kernel_tuner_text(results[0]);

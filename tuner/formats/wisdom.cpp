@@ -42,8 +42,8 @@ Fields wisdom_line(const TuningResults& results, const Fields& entry) {
     if (!line["problem_size"].is_array()) line["problem_size"] = Fields::array({line["problem_size"]});
     if (line["problem_size"].size() > most_extents) {
         throw std::invalid_argument("wisdom: the problem " + line["problem_size"].dump() +
-                                    " has more than three extents, which is all that a wisdom file holds; take "
-                                    "kernel-tuner, t4 or csv");
+                                    " has more than the three extents that a wisdom file can hold; take kernel-tuner, "
+                                    "t4 or csv");
     }
     for (const auto& name : results.parameters) line["config"].push_back(entry.at(name));
     line["environment"] = entry.contains("environment") ? entry["environment"] : Fields::object();
@@ -121,7 +121,7 @@ std::string wisdom_text(const std::vector<TuningResults>& results) {
         std::ranges::stable_sort(entries, {}, [&](const Fields& entry) { return entry[objective].get<double>(); });
         for (const auto& entry : entries) text += python_dump(wisdom_line(each, entry)) + "\n";
     }
-    if (held == 0) throw std::invalid_argument("wisdom holds no failures, and there is nothing else; take csv");
+    if (held == 0) throw std::invalid_argument("wisdom cannot hold failures, and all results are failures; take csv");
     return text;
 }
 

@@ -32,14 +32,14 @@ int completion_command(const Arguments& arguments, const ProcessEnvironment& pro
         {.name = "completion",
          .summary = "Print the script by which a shell completes commands, options and their values.",
          .words = fmt::format("{}", fmt::join(names, "|")),
-         .examples = {{"source <(smemtune completion bash)", "For the shell that runs; in ~/.bashrc, for every one."},
+         .examples = {{"source <(smemtune completion bash)", "For this shell; in ~/.bashrc, for every new shell."},
                       {"smemtune completion bash >~/.local/share/bash-completion/completions/smemtune",
-                       "Loaded by the package bash-completion when it is needed."}},
+                       "The package bash-completion then loads the script on demand."}},
          .notes = "'cmake --install' and the Debian package install the scripts where each shell finds them.",
          .word_proposals = names});
     line.add({.name = "to",
               .value = "FOLDER",
-              .summary = "Write the scripts of all shells instead, each where it belongs below a folder share.",
+              .summary = "Write the scripts of all shells instead, each to its place below FOLDER, such as /usr/share.",
               .paths = Paths::folders});
     line.accept_words(1);
     if (!line.parse(arguments)) return success;

@@ -62,7 +62,7 @@ std::string fish_option(const std::string& condition, const Option& option) {
 
 constexpr const char* fish_head = R"(# Completion of smemtune for fish. 'smemtune completion fish' writes it.
 
-# Whether the line up to the cursor has this command, or one of these; '' is a line without a command.
+# __smemtune_is COMMAND...: whether the line up to the cursor has one of these commands; '' means no command.
 function __smemtune_is
     set -l words (commandline --tokenize --cut-at-cursor --current-process)
     set -e words[1]
@@ -71,7 +71,7 @@ function __smemtune_is
     contains -- "$command" $argv
 end
 
-# The same after 'smemtune help'.
+# __smemtune_help_of COMMAND...: whether one of these commands follows 'smemtune help'; '' means no command.
 function __smemtune_help_of
     set -l words (commandline --tokenize --cut-at-cursor --current-process)
     test "$words[2]" = help; or return 1

@@ -18,8 +18,8 @@ CommandLine man_options(const ProcessEnvironment& process_environment) {
     }
     CommandLine line(process_environment,
                      {.name = "man",
-                      .summary = "Print a manual page, for man or any program that reads roff: that of a command, or "
-                                 "that of smemtune itself.",
+                      .summary = "Print the manual page of a command, or of smemtune itself, as roff text for man and "
+                                 "similar programs.",
                       .words = "[COMMAND]",
                       .examples = {{"smemtune man tune | man -l -", "Reads a page that is not installed."},
                                    {"smemtune man db trials >smemtune-db-trials.1", ""},
@@ -29,7 +29,7 @@ CommandLine man_options(const ProcessEnvironment& process_environment) {
                       .word_proposals = names});
     line.add({.name = "to",
               .value = "FOLDER",
-              .summary = "Write every page into the folder man1 of this folder instead.",
+              .summary = "Write every page into FOLDER/man1 instead.",
               .paths = Paths::folders});
     line.accept_words(2);
     return line;

@@ -51,7 +51,7 @@ struct PortfolioReport {
 /// Builds and stores a portfolio in these steps:
 /// 1. tune the samples that have no winner yet;
 /// 2. time the fastest configurations of each sample at other samples, too;
-/// 3. choose the members, fit their models, and estimate the loss at samples that choice and fit do not use;
+/// 3. choose the members, fit their models, and estimate the loss by cross-validation over the samples;
 /// 4. verify each member for each class of problems.
 /// A later run does not repeat trials that are stored. A budget ends steps 1 and 2 early; the portfolio is then built
 /// from the times that are known.

@@ -35,7 +35,7 @@ public:
     PortfolioReport check() {
         const auto portfolio =
             resources_.store.portfolio({source_.device_row, like_.operation, like_.type, like_.layout});
-        const auto of_request = [this](const TrialRow& row) {  // the pointer owns nothing; the request lives longer
+        const auto of_request = [this](const TrialRow& row) {  // the request owns the template, not this pointer
             return std::shared_ptr<const KernelTemplate>(std::shared_ptr<const void>(),
                                                          find_template(row.kernel_template, row.template_hash));
         };

@@ -19,10 +19,10 @@ struct ExtentRange {
     std::int64_t low = 16, high = 12000;
 };
 
-/// Draws `count` distinct problems with log-uniform extents. Extents that count matrices are in 1..64, all others in
-/// `range`. An extent is rounded to a multiple of 64 with a probability of one third, and to a multiple of 8 with a
-/// probability of one quarter. The same seed draws the same problems. Returns fewer than `count` problems if the range
-/// has too few.
+/// Draws `count` distinct problems with log-uniform extents. An extent that is a number of matrices (BATCH) is
+/// in 1..64, any other extent is in `range`. An extent is rounded to a multiple of 64 with a probability of one third,
+/// and to a multiple of 8 with a probability of one quarter. The same seed draws the same problems. Returns fewer than
+/// `count` problems if the range has too few.
 std::vector<Sample> draw_samples(const Operation& operation, const std::string& type, const std::string& layout,
                                  std::size_t count, ExtentRange range, unsigned seed);
 

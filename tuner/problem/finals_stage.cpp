@@ -54,8 +54,8 @@ bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     return cost && *cost <= (1 + pruning::least_finals_margin) * *best_cost;
 }
 
-// Whether the stored machine code of a winner is undamaged and is the code that was verified. If the code is damaged or
-// different, new finals store it again.
+// Whether the stored machine code of a winner is undamaged and is the code that was verified. Otherwise, new finals
+// store the code of their winner.
 bool FinalsStage::has_its_code(const TrialRow& stored) const {
     try {
         const auto& record = stored.record;
@@ -67,9 +67,8 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
     }
 }
 
-// Whether a stored winner is a further competitor of this run's trials. It is not in three cases: it is itself one of
-// these trials, this run has a newer version of its template, or it was verified with other checks or another
-// reference.
+// Whether a stored winner competes with this run's trials. It does not compete if it is itself one of these trials, if
+// this run has another version of its template, or if it was verified with other checks or another reference.
 bool FinalsStage::competes(const TrialRow& stored) const {
     const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
         return search->kernel_template().name == stored.kernel_template &&

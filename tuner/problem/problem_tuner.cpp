@@ -52,7 +52,7 @@ ProblemTuner::ProblemTuner(const TuneRun& run, const Problem& problem, const std
     if (compile_ahead(1) == 0) begin_search();
 }
 
-// Called when all stored trials that had to be tried again have been tried.
+// Leaves the state `unverified`. Called when no stored trial is left to try again, or when the search ends early.
 void ProblemTuner::begin_search() {
     ledger_.release();
     const bool complete = last_run() > 0 && run_.resources.store.how_ended(last_run()) == "complete";

@@ -70,7 +70,7 @@ public:
     void add_wait(double seconds) { effort_.wait += seconds; }
     /// Begins to try the winners of the nearest sizes, except those that this problem has tried before. Finals then
     /// compare the problem's winner with the tried winners that are nearly as fast or faster. Does nothing if the
-    /// problem is not done or has no winner, if SearchPipeline::wants_more() is false, or if there are no such winners.
+    /// problem is not done or has no winner, if SearchPipeline::wants_more() is false, or if no winner is left to try.
     void begin_transfer();
     /// Submits candidates to the compiler until `most` of them wait for a worker. Returns how many wait.
     std::size_t compile_ahead(std::size_t most);

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_swept = 4;  // how many configurations the sweep tries variants of
+constexpr std::size_t most_swept = 4;  // the number of configurations whose variants the sweep tries
 
 }  // namespace
 

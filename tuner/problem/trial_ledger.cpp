@@ -153,7 +153,7 @@ void TrialLedger::release() {
 }
 
 // Whether this run can use a stored trial as it is. A trial that was cut short can be used only if it is certainly
-// slower than the best, because its time is not exact. If the objective is energy, any other measurement can be used
+// slower than the best, because its time is not exact. If the objective is energy, a complete measurement can be used
 // only if its energy is known.
 bool TrialLedger::answers_request(const TrialRecord& record) const {
     const auto* measured = std::get_if<Measurement>(&record.outcome);

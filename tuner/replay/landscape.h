@@ -57,8 +57,8 @@ constexpr std::size_t longest_cache = std::size_t{1} << 28;
 /// remedy. Throws StoreError if a database cannot be read.
 Landscape read_landscape(const std::filesystem::path& path, const LandscapeFilter& filter = {});
 
-/// Returns the text of a file, which may be compressed with gzip. Throws std::invalid_argument as read_landscape()
-/// does.
+/// Returns the text of a file, which may be compressed with gzip. Throws std::invalid_argument if the file cannot be
+/// read, is damaged gzip data, or has more than `longest_cache` bytes when unpacked.
 std::string read_unpacked(const std::filesystem::path& path);
 
 }  // namespace smemtune

@@ -211,7 +211,7 @@ std::string verification_text(const TrialFacts& trial) {
     const auto& record = trial.row.record;
     const bool rejected = std::holds_alternative<Rejection>(record.outcome);
     if (record.verified_by.empty()) return rejected ? "" : "not in full: it cannot win and is not served";
-    if (record.verified_by == unrecorded) return "in full, it is not recorded against what; 'tune' verifies it again";
+    if (record.verified_by == unrecorded) return "in full, but it is unknown against what; 'tune' verifies it again";
     if (is_unchecked(record.verified_by) && !rejected) {
         return "NOT CHECKED: the operation has no reference, so the kernel may be wrong (" + record.verified_by + ")";
     }
@@ -264,8 +264,8 @@ std::string trial_text(const TrialFacts& trial, const RunRow* run, std::size_t w
     if (record.may_be_retried()) {
         facts.add(
             "attempts",
-            fmt::format("{}; a crash or timeout is tried again once in a later run, and once more with each other "
-                        "compiler or driver",
+            fmt::format("{}; a crash or timeout is tried again once in a later run, and again when the compiler or "
+                        "driver has changed",
                         record.attempts));
     }
     const auto cost = [](double ms) { return time_text(ms * 1e3); };

@@ -15,7 +15,7 @@ namespace smemtune {
 
 struct ProgressState {
     std::string part;             ///< the current part of the run, such as `run 2 of 5`; may be empty
-    std::size_t size = 0;         ///< number of the current size, from 1; 0 before the first
+    std::size_t size = 0;         ///< number of the current size, from 1
     std::size_t sizes = 0;        ///< number of sizes in the run
     std::string size_text;        ///< the current size, such as `512x512x512`
     std::size_t trials = 0;       ///< finished trials of all sizes, including recalled ones
@@ -27,7 +27,7 @@ struct ProgressState {
 };
 
 /// Formats the state as `[2/5] 512x512x512: 312 trials, 41 %, 42 s, about 1:20 min left; best 12.5 us tiled
-/// TILE_WIDTH=32`. The line has at most `width` characters; 0 means any length. If the part before the best candidate's
+/// TILE_WIDTH=32`. The line has at most `width` characters; 0 means any length. If the text before the best candidate's
 /// template is too long, the time left is dropped, then the size. A line that is still too long is cut at its end.
 std::string progress_line(const ProgressState& state, std::size_t width = 0);
 

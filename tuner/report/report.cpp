@@ -63,8 +63,8 @@ std::string effort_table(const TuneReport& report, std::size_t width) {
     }
     return "\n" +
            folded(
-               "where the time of each size went, in seconds: compile over all threads, the others in the workers; "
-               "wait is for the compiler",
+               "where the time of each size went, in seconds: compile is the sum over all threads, the other columns "
+               "are times of the workers, wait is the wait for the compiler",
                width) +
            table.to_text(width);
 }
@@ -81,8 +81,8 @@ std::string worker_table(const TuneReport& report, std::size_t width) {
     }
     return "\n" +
            folded(
-               "where the time of each worker went, in seconds: prepare is for operands and references, compiler "
-               "waits for a compiler, idle waits for another worker",
+               "where the time of each worker went, in seconds: prepare is for operands and references, compiler is "
+               "the wait for a compiler, idle is the wait for another worker",
                width) +
            table.to_text(width);
 }

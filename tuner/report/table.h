@@ -24,8 +24,9 @@ public:
     [[nodiscard]] bool empty() const { return rows_.empty(); }
 
     /// Formats lines of at most `width` characters (0: any length) without cutting anything. A table that is too wide
-    /// is reduced in this order: details move below their rows; the words that begin all cells of the first column move
-    /// into its heading; optional columns are left out, from the last one on; each row becomes a paragraph.
+    /// is reduced in this order: details move below their rows; if all cells of the first column begin with the same
+    /// words, these words replace the column's heading; optional columns are left out, from the last one on; each row
+    /// becomes a paragraph.
     [[nodiscard]] std::string to_text(std::size_t width = 0) const;
 
 private:

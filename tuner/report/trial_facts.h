@@ -16,7 +16,7 @@ struct TrialFacts {
     TrialRow row;
     Device device;
     std::optional<Configuration> defaults;  ///< the template's defaults; nothing if its manifest cannot be read
-    /// The identity of the operation that is stored with the template. Nothing if the manifest cannot be read.
+    /// The identity of the operation whose files are stored with the template. Nothing if the manifest cannot be read.
     std::optional<std::string> operation_identity;
     std::optional<double> flops;               ///< operations per second; nothing if rejected or unknown
     std::optional<double> share_of_peak;       ///< `flops` divided by the FP32 peak of the device

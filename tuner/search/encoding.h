@@ -7,12 +7,12 @@
 
 namespace smemtune {
 
-/// Encodes a parameter with numeric values in a column with the rank of its value. A second column has the value's
-/// alignment: how often the value can be halved. (96 is next to 80, but may perform like 32, because both 96 and 32 can
-/// be halved five times.) The second column is left out if it would repeat the first. A parameter whose values are
-/// texts gets one column for each text. Each feature of the SearchSetup gets one column, and so does its estimate.
-/// These columns hold ranks, too: the number says which share of a sample of points has a smaller value. So the scale
-/// of a feature does not matter.
+/// A parameter with numeric values gets two columns. The first holds the rank of the value. The second holds the
+/// value's alignment: how often the value can be halved. (96 is next to 80, but may perform like 32, because both 96
+/// and 32 can be halved five times.) The second column is left out if it would repeat the first. A parameter whose
+/// values are texts gets one column for each text. Each feature of the SearchSetup gets one column, and the estimate of
+/// the SearchSetup gets one, too. The columns of features and estimate also hold ranks: the share of a sample of points
+/// that has a smaller value. So the scale of a feature does not matter.
 class Encoding {
 public:
     /// Keeps a reference to `cache`, which must outlive this Encoding.

@@ -14,12 +14,14 @@ namespace smemtune {
 
 namespace {
 
-// NVRTC makes one of two machine codes of some programs, depending on addresses in its memory (seen with NVRTC 13.0).
-// Each of them was made in at least two of five compiles, so 8 compiles miss the verified one at most once in 60 times.
+// For some programs, there are two possible machine codes. Which of the two NVRTC makes depends on addresses in its
+// memory (seen with NVRTC 13.0). Each code was made in at least two of five compiles, so 8 compiles miss the verified
+// code at most once in 60 times.
 constexpr int most_compiles = 8;
 
-// Such programs are rare. If more members than this number have other code, the compiler is another one, although its
-// version has the same text. Then no member is compiled again.
+// Programs with two possible machine codes are rare. If the machine code of more members than this number differs from
+// the verified code, the compiler is a different one, although its version has the same text. Then no member is
+// compiled again.
 std::size_t most_varying(std::size_t members) { return std::max<std::size_t>(2, members / 8); }
 
 // A member's machine code, or the reason why the member is left out.
@@ -83,8 +85,9 @@ CompiledPortfolio compile_portfolio(const PortfolioText& portfolio, const std::v
     }
     for (const auto i : differing) {
         const auto& binary = std::get<Binary>(compiled[i]);
-        compiled[i] = fmt::format("{} makes other machine code of it{} (SHA-256 {})", binary.compiler,
-                                  compiles == 1 ? "" : fmt::format(" in {} compiles", compiles), code_hash_of(binary));
+        compiled[i] =
+            fmt::format("{} made machine code that differs from the verified code{} (SHA-256 {})", binary.compiler,
+                        compiles == 1 ? "" : fmt::format(" in each of {} compiles", compiles), code_hash_of(binary));
     }
 
     CompiledPortfolio result;

@@ -151,7 +151,7 @@ private:
 {members}    smemtune::TypedKernel<{types}> kernel_;
 }};
 
-/// Fetches the kernel, which takes no time after the first call for a size, and enqueues it.
+/// Fetches the kernel and enqueues it. The fetch takes no time after the first call for a size.
 inline void launch_{operation}({all}) {{
     const {name} tuned({fetched});
     tuned({handed});

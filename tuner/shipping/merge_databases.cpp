@@ -26,7 +26,7 @@ std::optional<MergedContent> merge_databases(const std::vector<std::filesystem::
             databases.push_back(Store(file, Store::Access::read).content());
         } catch (const DamagedRow& error) {
             throw StoreError(std::string(error.what()) + " --db " + file.string() +
-                             ". Nothing was merged: tune the same problems into it again, or leave the file out");
+                             ". Nothing was merged: tune the same problems into this file again, or leave it out");
         }
         if (is_interrupted()) return std::nullopt;
     }

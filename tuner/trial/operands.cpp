@@ -236,7 +236,7 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
     const auto changed = first_changed(operands, check, true);
     if (!changed) return;
     throw ReferenceError("'prepare' writes to " + *changed +
-                         ", or outside it; it may write to arguments with values = { prepared = true } alone");
+                         ", or outside it; it may write only to arguments with values = { prepared = true }");
 }
 
 // Fills a matrix. With `changed`, compares instead of filling: each block writes to `changed` the index of its first

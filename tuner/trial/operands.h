@@ -21,8 +21,8 @@ std::int64_t matrix_blocks(const Device& device);
 
 class UserProgram;
 
-/// The matrices of one argument: `count` matrices, which start `batch_stride` numbers apart. `columns`, the strides and
-/// `guard` count numbers: an element that is a vector of four numbers counts as 4.
+/// The matrices of one argument: `count` matrices, which start `batch_stride` numbers apart. The unit of `columns`, the
+/// strides and `guard` is a number, not an element: a vector of four numbers is four units.
 struct MatrixOperand {
     const Argument* argument = nullptr;
     ArgumentType type;
@@ -109,7 +109,7 @@ public:
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
     void refill_outputs(const Operands& operands, const Check& check);
-    /// Fills only the arguments that the manifest restores before each timed launch.
+    /// Fills only the arguments that the manifest wants restored before each timed launch.
     void restore(const Operands& operands, const Check& check);
     /// Describes the first input that has changed since it was filled. Returns nothing if no input has changed.
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);

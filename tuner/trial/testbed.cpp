@@ -34,8 +34,9 @@ constexpr int rules_version = 1;
 // typed_fill.cpp or typed_comparison.cpp accepts or rejects other kernels than before.
 constexpr int typed_rules_version = 1;
 
-// Each choice of values of the operation's parameters has a state of its own. Finals alternate between up to eight
-// finalists. Seven states are kept beside the current one, so that each finalist's state is prepared only once.
+// Each combination of values of the operation's parameters has a Testbed::State of its own. Finals alternate between up
+// to eight finalists. Seven states are kept beside the current one, so that each finalist's state is prepared only
+// once.
 constexpr std::size_t most_other_states = 7;
 
 const std::map<std::string, std::string>& sources_of(const Operation& operation, const Problem& problem) {

@@ -25,8 +25,8 @@ TrialInput trial_input(const KernelTemplate& kernel_template, const Configuratio
 /// The outcome of a trial, and how long the worker took.
 struct TrialReport {
     Outcome outcome;
-    double verify_ms = 0;   ///< time spent on verification; 0 if the trial ended before
-    double time_ms = 0;     ///< time spent on timing; 0 if the trial ended before
+    double verify_ms = 0;   ///< time spent on verification; 0 if there was none
+    double time_ms = 0;     ///< time spent on timing; 0 if there was none
     bool verified = false;  ///< whether the candidate passed every check
 
     bool operator==(const TrialReport&) const = default;

@@ -16,7 +16,7 @@ struct PlannedSpace {
 };
 
 /// Returns, for each problem, the templates that support it, with their enumerated spaces. The most promising template
-/// comes first. Throws std::invalid_argument if there is a problem that no template supports.
+/// comes first. Throws std::invalid_argument if no template supports a problem, or if must_fit() throws it.
 std::vector<std::vector<PlannedSpace>> plan(const TuneRequest& request, const Device& device);
 
 }  // namespace smemtune

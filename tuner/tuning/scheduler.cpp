@@ -34,8 +34,8 @@ void Scheduler::work() {
     for (const auto& slot : slots_) run_.report.workers.push_back(slot.time);
 }
 
-// The body of a worker's thread. The loss of a worker ends the run only if no other worker is left. Any other exception
-// ends the run.
+// The body of a worker's thread. A WorkerError means that the worker is lost. This ends the run only if no other worker
+// is left. Any other exception ends the run.
 void Scheduler::serve(WorkerSlot& slot) {
     Lock lock(mutex_);
     std::optional<Work> work;
@@ -113,8 +113,8 @@ bool Scheduler::begin_transfer() {
     return true;
 }
 
-// Whether other sizes may have new winners. If this run had no trial, all winners are from earlier runs. The last of
-// these runs has already transferred the winners, unless that run was not complete.
+// Whether there may be winners that were not transferred yet. If this run had no trial, all winners are from earlier
+// runs. If the last of these runs was complete, it has transferred all winners.
 bool Scheduler::has_new_trials() const {
     if (run_.report.measured > 0 || !run_.report.rejected.empty()) return true;
     std::int64_t last_run = 0;
@@ -312,8 +312,8 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
     slot.prepared = &tuner;
 }
 
-// Runs `work` without the lock, and measures its time. The worker process is started before `work`, because it can
-// start while the first programs compile.
+// Runs `work` without the lock, and measures its time. `work` first waits for compiles. The worker process is started
+// before `work`, so that it starts while these compiles run.
 void Scheduler::time_preparation(WorkerSlot& slot, Lock& lock, const std::function<void()>& work) {
     const auto started = slot.worker->starting();
     lock.unlock();

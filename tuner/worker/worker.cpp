@@ -159,9 +159,9 @@ Worker::Answer<Expected> Worker::ask(const Request& request, std::chrono::millis
                                      const std::atomic<bool>* interrupted) {
     const auto message = encode(request);
     if (message.size() > longest_request) {
-        return Loss{Loss::Cause::fault, "its machine code and launch take " + std::to_string(message.size()) +
+        return Loss{Loss::Cause::fault, "its machine code and launch have " + std::to_string(message.size()) +
                                             " bytes, more than the " + std::to_string(longest_request) +
-                                            " that a worker takes"};
+                                            " that a worker accepts"};
     }
     const auto deadline = Clock::now() + limit;
     switch (channel_->send(message, deadline)) {

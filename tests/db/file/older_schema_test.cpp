@@ -1,4 +1,4 @@
-// Tests database files of the previous schema version, and of a later version that a newer smemtune might write.
+// Tests database files of the older schema version 2, and of a later version that a newer smemtune might write.
 #include "db/file/older_schema.h"
 
 #include "tests/db/scratch.h"

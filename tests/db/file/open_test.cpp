@@ -253,7 +253,8 @@ TEST(Migration, AnOlderFileIsBroughtUpStepByStepAndEachStepHappensOnce) {
     EXPECT_NE(error.find("newer smemtune (schema 3, this one knows up to 1)"), std::string::npos) << error;
 }
 
-// Rows for a database of schema version 1: a measured trial, which is the winner, and a rejected one.
+// Rows for a database of schema version 1: a measured trial, which is the winner, a rejected trial, and a trial that
+// was cut short.
 constexpr const char* filled_1 = R"sql(
 INSERT INTO devices VALUES (1, 'a', 90, 1, 32, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 INSERT INTO templates VALUES (1, 'tiled', 'gemm', 'hash');

@@ -55,7 +55,8 @@ TEST(RowHash, EveryFieldOfATemplateCountsAndSoDoTheirBorders) {
     expect_another([](auto& each) { each.files.clear(); });
 }
 
-// Migration and adoption compute the hashes of rows in SQL. All other code computes them in C++.
+// Some SQL statements, such as those of migration and adoption, compute the hashes of rows. All other code computes
+// them in C++.
 TEST(RowHash, SqlAndCppAgree) {
     const Scratch scratch;
     const auto file = scratch / "tuned.db";

@@ -201,7 +201,9 @@ TEST(Merge, AWinnerThatIsWrongElsewhereGivesWayAndTheLossIsNamed) {
     const auto without = merged({first, second});
     EXPECT_EQ(without.content.trials.at(0).decided_at, "");
     ASSERT_EQ(without.left_out.size(), 1U);
-    EXPECT_NE(without.left_out[0].find("the winner of gemm f32 nn 512x512x512: a newer trial"), std::string::npos);
+    EXPECT_NE(
+        without.left_out[0].find("the winner of gemm f32 nn 512x512x512: its trial in the new file is not a verified"),
+        std::string::npos);
     auto third = content_at(1);
     third.trials = {dated(measured(key_of(1), tile(32), 8), "01", true)};
     const auto with = merged({first, second, third});
@@ -502,7 +504,7 @@ TEST(Merge, ATemplatesFilesAreThoseOfItsNewestTrialAndItsNumberComesFromItsFirst
         second.trials = {dated(measured({1, 1, 1}, tile(3), 1), "04"), dated(measured({1, 1, 1}, tile(4), 1), "06")};
         const auto both = merged(swapped ? std::vector{second, first} : std::vector{first, second}).content;
         EXPECT_EQ(both.templates.at(1), with_text("newest text"));
-        EXPECT_EQ(both.templates.at(2), later) << "its first trial is of the 2nd, that of the other of the 1st";
+        EXPECT_EQ(both.templates.at(2), later) << "its first trial is of day 2, that of template 1 is of day 1";
     }
 }
 
@@ -518,7 +520,8 @@ TEST(Merge, WhatIsLeftOutIsNamedWithItsReason) {
     EXPECT_EQ(
         both.left_out,
         (std::vector<std::string>{
-            "the winner of gemm f32 nn 512x512x512: a newer trial of it is no verified measurement; tune it again",
+            "the winner of gemm f32 nn 512x512x512: its trial in the new file is not a verified measurement; tune this "
+            "problem again",
             "the portfolio of scale f32 on sm_90: its models are of another version; run 'smemtune portfolio --refit' "
             "on its database first",
             "a portfolio's member tiled TILE_WIDTH=16: its machine code gave a wrong result"}));
@@ -536,7 +539,7 @@ TEST(Merge, OfTwoPortfoliosThatWereNeverMeasuredHereTheOneWithMoreMembersStays) 
     for (const auto& databases : {std::vector{first, second}, std::vector{second, first}}) {
         EXPECT_EQ(merged(databases).content.portfolios, first.portfolios);
     }
-    // Members that differ only in one field must give the same portfolio, whatever the order of the databases.
+    // If the members of two portfolios differ only in one field, the order of the databases must not matter.
     const std::vector<std::function<void(PortfolioMember&)>> changes{
         [](PortfolioMember& member) { member.configuration = tile(99); },
         [](PortfolioMember& member) { member.code_hash = "another"; },

@@ -291,7 +291,7 @@ TEST_F(PortfolioTest, TheReasonWhyAMemberCannotBeReadIsGiven) {
         const auto found = store.portfolio(key);
         ASSERT_EQ(found.damages.size(), 1U) << change;
         EXPECT_EQ(found.damages[0].find(path.string() + ": holds a damaged row (" + reason), 0U) << found.damages[0];
-        EXPECT_NE(found.damages[0].find("); list them with: smemtune db verify"), std::string::npos);
+        EXPECT_NE(found.damages[0].find("); list the damaged rows with: smemtune db verify"), std::string::npos);
     }
     set({16});
     SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);

@@ -191,7 +191,7 @@ TEST_F(CublasTest, AProposalComputesEveryLayoutInPackedRows) {
     const Cublas library(*backend, {SMEMTUNE_FAKE_CUBLAS});
     for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
         const auto proposals = library.proposals(gemm(3, 4, 5, "f32", layout), 8);
-        ASSERT_EQ(proposals.size(), 3U) << "one of four is unfit by the library's own word";
+        ASSERT_EQ(proposals.size(), 3U) << "the library says of one of the four that it is not supported";
         Product product(layout, 3, 4, 5, 0);
         EXPECT_EQ(product.computed_by(*proposals.back().kernel), product.expected()) << layout;
         EXPECT_EQ(proposals.back().detail, "algorithm 3");

@@ -27,8 +27,8 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
 }
 
 // Returns the default configuration. If `number` is a multiple of 4, or if few architectures run the kernel, also
-// returns another one: the middle of the space or, for every second such `number`, the last one, which needs the most
-// resources.
+// returns a second configuration. For every second such `number`, it is the last one of the space, which needs the most
+// resources. Otherwise it is the middle one.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   int number) {
     std::vector<Configuration> configurations{default_configuration(kernel)};
@@ -43,7 +43,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
 struct Target {
     const char* model;
     const char* name;
-    int first;  // `number` of sample() for the first problem; it varies, so that more samples are compiled
+    int first;  // `number` of sample() for the first problem; targets differ in it, so that they compile more samples
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 

@@ -60,7 +60,7 @@ TEST(HostBackend, AnArrayThatIsAbsentOrTooShortIsNotFilled) {
     const auto refusal = [&](const std::string& name, std::int64_t bytes) {
         return error_of<LaunchError>([&] { kernel->fill_symbol(nullptr, {name, 0, bytes}, numbers.data()); });
     };
-    EXPECT_THAT(refusal("absent", 4), HasSubstr("no array 'absent'"));
+    EXPECT_THAT(refusal("absent", 4), HasSubstr("symbol 'absent', but the kernel's code has no array of this name"));
     EXPECT_THAT(refusal("table", 20), AllOf(HasSubstr("has 16 bytes"), HasSubstr("20")));
     EXPECT_EQ(refusal("table", 16), "");
     std::vector<int> out(1);

@@ -1,4 +1,4 @@
-// Tests which kernels the first launches of a problem run, and which kernel the later launches run.
+// Tests that the first launches of a problem run several kernels, and that later launches run the fastest of them.
 #include <gmock/gmock.h>
 
 #include "runtime/host/host_backend.h"

@@ -107,7 +107,7 @@ TEST_F(TypedLaunch, OtherTypesAreRefusedWithTheSignature) {
     using In = const unsigned char*;
     EXPECT_EQ((refusal<long long, In>()), "2 types are given for 6 arguments" + takes);
     EXPECT_EQ((refusal<int, In, short, double, const Point*, double*>()),
-              "the type of argument 1, n, is another one" + takes);
+              "the type of argument 1, n, does not match" + takes);
     EXPECT_THAT((refusal<double, In, short, double, const Point*, double*>()), HasSubstr("argument 1, n,"));
     EXPECT_THAT((refusal<long long, const int*, short, double, const Point*, double*>()), HasSubstr("argument 2, in,"));
     EXPECT_THAT((refusal<long long, unsigned char, short, double, const Point*, double*>()),

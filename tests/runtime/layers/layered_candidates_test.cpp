@@ -122,7 +122,7 @@ TEST_F(LayeredCandidatesTest, OfPredictionsThoseOfTheFirstLayerComeFirst) {
     EXPECT_EQ(found[1].choice.configuration, "TILE_WIDTH=32");
 }
 
-// If a user tunes one size, fetches of all other sizes must not get slower kernels than before.
+// After a user has tuned one size, a fetch of another size must not get a slower kernel than before.
 TEST_F(LayeredCandidatesTest, ASystemsPortfolioComesBeforeTheUsersWinnerOfAnotherProblem) {
     tuned("user", device, another, "TILE_WIDTH=8");
     portfolio("system", device, {"TILE_WIDTH=32"});

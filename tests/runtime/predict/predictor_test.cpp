@@ -265,7 +265,7 @@ TEST(PredictorCacheTest, PredictorsOfAFileThatWasReplacedAreDropped) {
     EXPECT_EQ(cache.find_or_make(problem, 1, 1, make), next);
 }
 
-// A member and a nearest winner are left out if their configuration was tried for this very problem and rejected.
+// A member or a nearest winner is left out if its configuration was rejected in a trial of this very problem.
 TEST_F(PredictorTest, WhatWasRejectedForAProblemServesItNeitherAsAMemberNorAsTheNearest) {
     store_portfolio({{"STEP=3", 1}, {"STEP=2", 2}});
     store_winner(store, device, kernel, gemm(128, 5, 7), parse_configuration("STEP=64"), 10);

@@ -50,7 +50,7 @@ TEST_F(CountedTest, LivesAsLongAsTheLastReferenceOfAnyThread) {
     Reference<Held> there;
     Reference<Held> copied;
     std::jthread([&] { there = found(held); }).join();
-    std::jthread([&] { copied = here; }).join();  // this thread has no counter of its own
+    std::jthread([&] { copied = here; }).join();  // gets the cell and the counter of the first thread, which has ended
     give_up(held);
     here = {};
     there = {};
@@ -83,7 +83,7 @@ TEST_F(CountedTest, CanBeFoundUntilItIsGivenUp) {
     EXPECT_EQ(alive, 0);
 }
 
-// Uses more threads than can have cells of their own, so some threads share counters.
+// There are more threads than ThreadCell::own_cells, so some threads use the shared counter.
 TEST_F(CountedTest, CountsAllReferencesWhileItsOwnerGivesItUp) {
     for (int round = 0; round < 20; ++round) {
         auto* const object = round == 0 ? held : new Held(alive);

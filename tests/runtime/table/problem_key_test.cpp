@@ -55,7 +55,7 @@ TEST(ProblemKey, SpreadsSizesOverTheLowBitsOfItsHash) {
     for (int i = 0; i < count; ++i) {
         places.insert(ProblemKey(gemm(64 * (i % 16), 64 * (i / 16 % 16), 64 * (i / 256)), "").hash() % (4 * count));
     }
-    EXPECT_GT(places.size(), count * 4 / 5) << "4096 random places of 16384 hold 3624 different ones";
+    EXPECT_GT(places.size(), count * 4 / 5) << "4096 random draws from 16384 places hit 3624 of them";
 }
 
 // Two problems whose names are so long that a key contains only their beginning. The names differ only in the rest.

@@ -41,9 +41,9 @@ TEST(ReaderCount, CountsAllThreadsOfASharedCell) {
     EXPECT_TRUE(pending.is_over(readers));
 }
 
-// A reader counts itself and then loads the data. A writer publishes data and then loads the count. If one of them had
-// no fence between its two steps, its processor could delay the store until after the load. Then the reader could see
-// the old data although the writer sees no reader.
+// A reader stores its count and then loads the data. A writer stores new data and then loads the count. Reader and
+// writer each need a fence between the two steps. Without a fence, the processor could delay the store until after the
+// load. Then the reader could see the old data although the writer sees no reader.
 TEST(ReaderCount, NoWriterMissesAReaderThatSawTheReplacedData) {
     AsymmetricFence::prepare();
     ReaderCount readers;

@@ -74,7 +74,7 @@ TEST(ArgumentType, NumbersOf16BitsAreRoundedToNearestEven) {
     EXPECT_EQ(half_bits_of("f16", 1), 0x3c00);
     EXPECT_EQ(half_bits_of("f16", -2), 0xc000);
     EXPECT_EQ(half_bits_of("f16", 65504), 0x7bff);
-    EXPECT_EQ(half_bits_of("f16", 65520), 0x7c00) << "halfway to what has no place is an infinity";
+    EXPECT_EQ(half_bits_of("f16", 65520), 0x7c00) << "halfway to 65536, which is out of range";
     EXPECT_EQ(half_bits_of("f16", 0x1p-24), 0x0001);
     EXPECT_EQ(half_bits_of("f16", 0x1p-25), 0x0000) << "a tie to even";
     EXPECT_EQ(half_bits_of("f16", 0x1.8p-24), 0x0002) << "a tie to even";

@@ -118,7 +118,7 @@ TEST(DataFile, MessagesNameTheTypeFoundAndTheSizeOfTheTypeNeeded) {
     EXPECT_EQ(refusal("x.npy", npy("<i2", "False", "abc"), "i16"),
               "has 3 bytes of numbers, which is no multiple of 2, the size of i16");
     EXPECT_EQ(refusal("x.npy", npy("<i2", "True", "ab"), "i16"),
-              "has its first dimension dense; save it with numpy.ascontiguousarray");
+              "is in Fortran order; save it with numpy.ascontiguousarray");
     EXPECT_EQ(refusal("x.npy", npy("=i2", "False", "ab"), "i16"), "") << "native order";
     for (const auto* path : {"a.npy", "a.bin", "a.raw"}) EXPECT_TRUE(is_data_file(path)) << path;
     for (const auto* path : {"a.txt", "npy", "a.bin2", ""}) EXPECT_FALSE(is_data_file(path)) << path;

@@ -8,8 +8,8 @@
 namespace smemtune {
 namespace {
 
-// Returns warp_tiled with only one value for each parameter that does not affect the grid. With all values, the space
-// would have millions of points.
+// Returns warp_tiled with only one value for each of seven parameters that do not affect the grid. With all values, the
+// space would have millions of points.
 KernelTemplate warp_tiled() {
     const auto& all = builtin_templates();
     auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
@@ -21,7 +21,7 @@ KernelTemplate warp_tiled() {
     return kernel;
 }
 
-// From the size of the grid, the kernel computes which tiles several blocks share.
+// The kernel computes from the size of the grid which tiles are shared by several blocks.
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");
@@ -50,7 +50,7 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
             ASSERT_GE(shared, 1) << to_text(configuration);
             ASSERT_GE(alone, 0) << to_text(configuration);
             ASSERT_EQ(alone % cluster, 0) << to_text(configuration);
-            ASSERT_TRUE(alone == 0 || split == 1) << to_text(configuration) << ": tiles are shared alike";
+            ASSERT_TRUE(alone == 0 || split == 1) << to_text(configuration) << ": SPLIT_K > 1 needs whole clusters";
             ++in_clusters;
             if (alone > 0) ++mixed;
         }

@@ -140,7 +140,7 @@ TEST(Estimate, EachPartTakesWhatTheHeaderSays) {
     EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0", 64), 0.6);
     EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0", 96), 1.2);
     device.clock_khz = 0;
-    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0"), 0.6) << "thousands of cycles";
+    EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0"), 0.6) << "in thousands of cycles";
     device.compute_capability = 0;
     EXPECT_DOUBLE_EQ(us("1", &Model::barriers_per_phase, "0", 64), 1.2) << "on the host, one block at a time";
 }

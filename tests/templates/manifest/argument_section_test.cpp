@@ -276,7 +276,7 @@ TEST(TypedArgument, MistakesAreNamedWithPlaceAndRemedy) {
         {R"(kind = "stride", type = "f32")", "'type' is f32, but extents and strides are one of i32, u32, i64, u64"},
         {R"(kind = "stride", type = "i16")", "'type' is i16, but extents and strides are one of i32, u32, i64, u64"},
         {R"(kind = "scalar", type = "f32x2", value = 1)", "a scalar is a single number; write one of its type, f32"},
-        {R"(kind = "scalar", type = "u8", value = 256)", "'value' is none that u8 has"},
+        {R"(kind = "scalar", type = "u8", value = 256)", "'value' is not a value of u8"},
         {R"(kind = "scalar", type = "u8", value = "x")", "'value' must be a number; write for example value = 1"},
         {R"(kind = "scalar", type = "u8")", "gives scalar 'it' no value; write scalars = { it = 1 }"},
         {R"(kind = "scalar", type = "i32")", "'scalars' gives 'it' a value that i32 does not have",

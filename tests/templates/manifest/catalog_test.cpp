@@ -347,9 +347,9 @@ TEST(Catalog, TheHashDoesNotChangeWithWords) {
     EXPECT_EQ(hash(tree), before);
 }
 
-// Stored trials and shipped portfolios contain these hashes. A hash that no longer counts must be replaced here, and
-// only if the checks, the references or the machine code of the kernels changed. Every trial must then be verified or
-// timed again.
+// Stored trials and shipped portfolios contain these hashes. Replace a hash here only if the checks, the reference or
+// the machine code of a kernel changed. Stored trials with the old hash no longer count then, so the kernel must be
+// verified or timed again.
 TEST(Catalog, TheHashesOfStoredTrialsCountAsThoseOfTheBuiltInTemplates) {
     std::map<std::string, const KernelTemplate*> kernels;
     std::map<std::string, std::string> identities;

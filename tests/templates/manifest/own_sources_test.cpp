@@ -426,8 +426,9 @@ TEST(Values, NumbersThatAreNotFiniteAndTooManyValuesAreRefused) {
     EXPECT_THAT(message_of(own(source, "[16, 32]", many + "]")), HasSubstr("65536 values, more than 65535"));
 }
 
-// Here TILE is a parameter of a C++ template. If configuration.h also defined a constant TILE, code outside the C++
-// template could use it without an error. But its value would only be the number that represents the text.
+// Here TILE is a parameter of a C++ template, and its values are texts such as `float`. If configuration.h also defined
+// a constant TILE, code outside the C++ template could use the constant without an error. The value of the constant
+// would be the number that represents the text.
 TEST(Values, ATextThatATemplateDeclaresIsNoConstant) {
     const auto tree = own("template <typename TILE> __global__ void copy_(int n, const TILE*, TILE*) {}\n",
                           "values = [16, 32]", "values = [\"float\", \"int\"]");

@@ -242,8 +242,9 @@ TEST(BoundLaunch, LoadsThatWaitForOneAnotherAreATerm) {
     EXPECT_EQ(term(without.terms(gemm(8, 8, 8)).value(), Term::dependent_loads), 0) << "a manifest need not name it";
 }
 
-// Before the products, the kernel copies operands whose rows are misaligned, in pieces of at most 512 elements. All 8
-// warps of a block copy pieces. Both terms of this copy are for one block.
+// If the rows of an operand are misaligned, the kernel first copies the operand, in pieces of at most 512 elements. All
+// 8 warps of a block copy pieces. The terms `dependent_loads` and `loads` count the part of the copy that one block
+// does.
 TEST(BoundLaunch, CopiesOfMisalignedOperandsTakeTimeByTheirPiecesAndTheirElements) {
     const auto kernel = built_in("wgmma_tiled");
     auto device = model_device("sm_90");
@@ -298,10 +299,11 @@ TEST(BoundLaunch, TheL2CacheDeliversTheTilesOfAllBlocks) {
     EXPECT_NEAR(term(terms, Term::l2) * 1e3 * 64 * 100 / 2, 2 * 128 * (32 + 64), 1e-3);
 }
 
-// A cluster must fit into one group of multiprocessors. With one block per multiprocessor, the 132 multiprocessors form
-// 7 groups of 17.5 on average and one group of 9. Clusters of 4 or 8 blocks use 7 * 16 + 8 = 120 of them, clusters of
-// 16 use 7 * 16 = 112. With more blocks per multiprocessor, it is 7 groups of 17 and one of 13, so that clusters of 4
-// blocks use 7 * 16 + 12 = 124. Clusters of 2 use all 132.
+// A cluster must fit into one group of multiprocessors. templates/launch/hardware_rates.h has fitted sizes of groups.
+// With one block per multiprocessor, the 132 multiprocessors count as 7 groups of 17.5 and one group of 9. Clusters of
+// 4 or 8 blocks use 7 * 16 + 8 = 120 multiprocessors, and clusters of 16 use 7 * 16 = 112. With more blocks per
+// multiprocessor, the 132 multiprocessors count as 7 groups of 17 and one group of 13. Clusters of 4 blocks then use
+// 7 * 16 + 12 = 124 multiprocessors. Clusters of 2 blocks use all 132 in both cases.
 TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");
@@ -392,7 +394,7 @@ TEST(TimeModel, APredictionIsTheSumOfItsShares) {
     EXPECT_EQ(model.predicted_us(terms), 64);
 }
 
-// Tests one block with one or more phases. The terms follow from the rates in templates/launch/hardware_rates.h.
+// Tests one or more blocks with 5 phases each. The terms follow from the rates in templates/launch/hardware_rates.h.
 TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
     auto kernel = built_in("tiled");
     auto& model = *kernel.model;
@@ -428,7 +430,7 @@ TEST(BoundLaunch, EachTermIsWhatItsPartTakes) {
     expect(96, 3, 2);
     expect(128, 4, 2);
     device.clock_khz = 0;
-    EXPECT_DOUBLE_EQ(term(terms(32), Term::dependent_loads), 5 * 3 * 0.6) << "thousands of cycles";
+    EXPECT_DOUBLE_EQ(term(terms(32), Term::dependent_loads), 5 * 3 * 0.6) << "in thousands of cycles";
     device.multiprocessors = 0;
     expect(64, 2, 1);  // 0 multiprocessors count as one
     device.compute_capability = 0;

@@ -138,14 +138,14 @@ TEST(Reference, MistakesAreNamedWithPlaceAndRemedy) {
         {"{ configuration = \"default\", answer = { o = \"o.npy\" } }", "holds 2 references instead of one"},
         {"{ configuration = \"FACTOR=3\" }", "a 'configuration' other than \"default\"; write \"default\""},
         {"{ python = \"x.py\" }", "'reference' knows no 'python'; write one of"},
-        {"{ program = 1 }", "'reference' holds 'program', which is a text"},
+        {"{ program = 1 }", "'reference' holds 'program', which must be a non-empty text"},
         {"{ program = \"python3 reference.py {inputs}\" }", "a 'program' without {outputs}; write for example"},
         {"{ program = \"python3 reference.py {outputs}\" }", "a 'program' without {inputs}; write for example"},
         {"{ program = \"x {inputs} {outputs}\", time_limit = 0 }", "'time_limit', which is for programs, 1 to 240"},
         {"{ program = \"x {inputs} {outputs}\", time_limit = 241 }", "'time_limit', which is for programs, 1 to 240"},
         {"{ configuration = \"default\", time_limit = 9 }", "'time_limit', which is for programs"},
         {"{ program = \"python3 other.py {inputs} {outputs}\" }", "file 'k/other.py', which the reference's program"},
-        {"{ answer = \"o.npy\" }", "'answer', which names a file for each output; write for example { answer = {"},
+        {"{ answer = \"o.npy\" }", "'answer', which must name a file for each output; write for example { answer = {"},
         {"{ answer = { o = \"o.txt\" } }", "names the answer 'o.txt', which is no file NAME.npy"},
         {"{ answer = { o = \"../../o.npy\" } }", "'../../o.npy', which is outside the templates folder; move it"},
         {"{ answer = { a = \"o.npy\", o = \"o.npy\" } }", "holds an answer for 'a', which is no output"},
@@ -165,9 +165,9 @@ TEST(Reference, MistakesAreNamedWithPlaceAndRemedy) {
     EXPECT_THAT(refusal(read), HasSubstr("the values of argument 'o' are random"));
     EXPECT_THAT(refusal(sources("{ answer = { o = \"o.npy\" } }", constant_input,
                                 "check = [{ inputs = \"uniform\" }, { inputs = \"integer\" }]\n")),
-                HasSubstr("holds one set of answers for 2 [[operation.check]]; leave one of them"));
+                HasSubstr("holds one set of answers for 2 [[operation.check]]; keep only one of them"));
     EXPECT_THAT(refusal(sources("\"none\"", constant_input, "check = \"none\"\n")),
-                HasSubstr("'check' is a list of [[operation.check]]; write reference = \"none\""));
+                HasSubstr("'check' must be a list of [[operation.check]]; write reference = \"none\""));
     auto tree = sources("{ answer = { o = \"o.npy\" } }");
     tree.at("k/o.npy") = numpy_file(*argument_type("i32").number, {2}, "aaaabbbb");
     EXPECT_THAT(refusal(tree), HasSubstr("k/o.npy:1: file 'k/o.npy', the answer of output 'o', holds numbers of type"));

@@ -123,7 +123,7 @@ TEST(ParameterSpace, AgreesWithBruteForceOnRandomSpaces) {
     EXPECT_GT(valid, 1000U);
 }
 
-// The space has 10^12 combinations. Only an enumeration that prunes ends in time.
+// The space has 10^12 combinations. An enumeration without pruning would not end in time.
 TEST(ParameterSpace, TheCostFollowsTheValidPoints) {
     std::vector<Parameter> parameters;
     for (int i = 0; i < 12; ++i) parameters.push_back(parameter("P" + std::to_string(i), first_numbers(10)));

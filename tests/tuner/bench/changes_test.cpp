@@ -53,7 +53,7 @@ TEST(Changes, WhatIsGoneIsToldAndWhatIsNewIsNot) {
     const auto found = changes({figure("gone", 1, 0)}, {figure("new", 1, 0)});
     EXPECT_EQ(found.compared, 0U);
     EXPECT_THAT(found.missing, ElementsAre("gone"));
-    EXPECT_THAT(to_text(found), HasSubstr("1 of its ratios were not measured now, gone among them"));
+    EXPECT_THAT(to_text(found), HasSubstr("1 earlier ratios were not measured now, such as gone"));
 }
 
 TEST(Changes, AreToldInOneLineEach) {

@@ -81,9 +81,9 @@ TEST_F(HundredPoints, AreTriedFromNeighbouringSizesThenFromTheManifest) {
 TEST_F(HundredPoints, MayBeBehindByLessTheFewerAreLeft) {
     auto search = this->search();
     search.observe(at(0), 1.3);
-    EXPECT_TRUE(search.keeps_up(1)) << "1.495 with 99 % left";
+    EXPECT_TRUE(search.keeps_up(1)) << "the limit is 1.495 with 99 % left";
     for (std::int64_t x = 1; x < 60; ++x) search.observe(at(x), 2);
-    EXPECT_FALSE(search.keeps_up(1)) << "1.2 with 40 % left";
+    EXPECT_FALSE(search.keeps_up(1)) << "the limit is 1.2 with 40 % left";
     EXPECT_TRUE(search.keeps_up(1.1));
 }
 
@@ -101,13 +101,13 @@ TEST_F(HundredPoints, WhatIsGivenBackCountsAsUntried) {
     search.observe(at(0), 1.3);
     std::vector<Configuration> proposed;
     while (proposed.size() < 60) proposed.push_back(search.next().value());
-    EXPECT_FALSE(search.keeps_up(1)) << "1.2 with 39 % left";
+    EXPECT_FALSE(search.keeps_up(1)) << "the limit is 1.195 with 39 % left";
     for (const auto& each : proposed) search.give_back(each);
-    EXPECT_TRUE(search.keeps_up(1)) << "1.495 with 99 % left";
+    EXPECT_TRUE(search.keeps_up(1)) << "the limit is 1.495 with 99 % left";
     EXPECT_EQ(search.untried().size(), 99U);
 }
 
-// A search that learns leaves run-time arguments at their defaults. A sweep after the search tries other values.
+// An adaptive search tries only the default values of run-time parameters. A sweep after the search tries other values.
 TEST(TemplateSearch, AStartHasTheDefaultsOfRunTimeArguments) {
     const TuneRequest request{
         .problems = {{.operation = "grouping", .type = "f32", .layout = "", .extents = {{"N", 64}}}},

@@ -30,7 +30,7 @@ TEST(ParseDuration, TakesSecondsMinutesAndHours) {
     EXPECT_EQ(parse_duration("1000000h").count(), 3'600'000'000);
     for (const std::string text : {"", "0", "-1", "1000001", "5x", "5 s", "s", "1.5h", "99999999999999999999", "5ss"}) {
         EXPECT_EQ(usage_error([&] { (void)parse_duration(text); }),
-                  "duration '" + text + "' is not a time from 1 s on; write for example 90s, 10m or 1h");
+                  "duration '" + text + "' is not a time of 1 s or more; write for example 90s, 10m or 1h");
     }
 }
 

@@ -125,7 +125,7 @@ TEST(PortfolioCommand, AnOperationWithTooManyExtentsIsRefusedByName) {
     const auto refused = run(scratch, {"portfolio", "--device", "host", "--templates", scratch / "kernels", "--shapes",
                                        "4", "--db", "t.db"});
     EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("operation 'wide' has 24 extents, and a portfolio verifies"));
+    EXPECT_THAT(refused.err, HasSubstr("operation 'wide' has 24 extents, but a portfolio supports at most 8"));
     EXPECT_FALSE(std::filesystem::exists(scratch / "t.db"));
 }
 

@@ -67,7 +67,7 @@ TEST(TemplatesCommand, TellsTheHighestComputeCapability) {
                 AllOf(HasSubstr("It cannot run on sm_100: runs up to compute capability 9.0 only."),
                       Not(HasSubstr("of them valid"))));
     EXPECT_THAT(run(scratch, {"explain", "wgmma_tiled", "--device", "sm_80"}).out,
-                HasSubstr("NOT FEASIBLE: it cannot run there: needs compute capability 9.0"));
+                HasSubstr("NOT FEASIBLE on this device: needs compute capability 9.0"));
 }
 
 TEST(TemplatesCommand, TellsCompiledParametersFromRunTimeArguments) {

@@ -40,7 +40,7 @@ protected:
         const auto next = [&] {
             EXPECT_TRUE(soon([&] { return !stage_->is_compiling(); }));
             auto task = stage_->next(1);
-            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // else the first call began finals
+            return task || stage_->is_over() ? std::move(task) : stage_->next(1);  // no task: new finals began
         };
         while (auto task = next()) {
             std::vector<Outcome> outcomes;

@@ -25,7 +25,7 @@ std::vector<std::string> walk(Search& search, const CostFunction& landscape = bo
         order.push_back(to_text(*configuration));
         search.observe(*configuration, landscape(*configuration));
     }
-    EXPECT_FALSE(search.next()) << "satisfied once, satisfied for good";
+    EXPECT_FALSE(search.next()) << "a search that has ended stays ended";
     return order;
 }
 

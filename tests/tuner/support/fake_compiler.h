@@ -1,4 +1,4 @@
-// A fake compiler for tests, which needs no processes and no CUDA Toolkit. The test decides when each compile ends.
+// A fake compiler for tests. It needs no processes and no CUDA Toolkit. The test decides when each compile ends.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ public:
             std::unique_lock lock(mutex_);
             suffix.assign(static_cast<std::size_t>(std::ranges::count(begun_, text)) % variants, ' ');
             begun_.push_back(text);
-            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // a failing test may never release it
+            changed_.wait_for(lock, 10min, [&] { return !is_held(text); });  // a failing test might not release it
         }
         std::this_thread::sleep_for(delay);
         if (text == "broken") throw CompilerError("the compiler is gone");
@@ -65,7 +65,7 @@ public:
 
     std::chrono::milliseconds delay{0};  ///< duration of each compile
     std::string number = "1";            ///< the compiler's version
-    std::size_t variants = 1;            ///< the number of machine codes that it makes of a program, one after another
+    std::size_t variants = 1;            ///< how many different machine codes the compiles of one program give in turn
 
 private:
     static std::string text_of(const Program& program) {

@@ -1,4 +1,4 @@
-// Verifies kernels of a matrix product that a test makes up, on the host device.
+// Verifies kernels on the host device. A test makes up the kernels, which compute a matrix product.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace smemtune {
 
 struct MadeUpKernel {
     std::string name;    ///< for messages of failed tests
-    std::string source;  ///< defines `made_up`, in which each thread of a block of M rows computes one element of C
+    std::string source;  ///< defines the kernel `made_up`; its only block has N x M threads, one for each element of C
 };
 
-enum class Checks { first, all };  // kernels of other libraries run only the first check
+enum class Checks { first, all };  // `smemtune bench` verifies competitors with only the first check
 
-/// Verifies each kernel at 16x16xK for each K in `depths`, and calls expect(kernel's index, K, verdict). The kernels
-/// share a testbed for each K, because its references take most of the time. A wrong kernel costs only the references
-/// of the check that it fails.
+/// Verifies each kernel at 16x16xK for each K in `depths`, and calls expect(kernel's index, K, verdict). For each K,
+/// the kernels share a testbed, because the computation of its references takes most of the time. After a wrong kernel,
+/// the testbed computes the references of a check again, but only when a later kernel runs the check.
 inline void verify_made_up(const std::vector<MadeUpKernel>& kernels, const std::string& type, Checks checks,
                            const std::vector<std::int64_t>& depths,
                            const std::function<void(std::size_t, std::int64_t, const Testbed::Verdict&)>& expect) {

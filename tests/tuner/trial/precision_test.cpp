@@ -34,15 +34,15 @@ __device__ float round_to(float x, int dropped) {  // to nearest, ties to even
     word.bits = word.bits >> dropped << dropped;
     return word.value;
 }
-// Three products of numbers with 11 bits.
+// split() computes x * y as three products of numbers with 11 significand bits. It leaves out low(x) * low(y).
 __device__ float low(float x) { return keep(x - round_to(x, 13), 13); }
 __device__ float small_products(float x, float y) { return low(x) * round_to(y, 13) + round_to(x, 13) * low(y); }
 __device__ float big_product(float x, float y) { return round_to(x, 13) * round_to(y, 13); }
-// An infinity leaves NaN below its 11 bits.
+// The low bits of an infinity are NaN (infinity minus infinity), so split() does not use them.
 __device__ float split(float x, float y) {
     return (isfinite(x) && isfinite(y) ? small_products(x, y) : 0) + big_product(x, y);
 }
-// s of tolerance.h for one element, whose rounded operations are K + 3.
+// The s of tolerance.h for one element of C. Its n, the number of rounded operations, is K + 3.
 __device__ float scale(const float* a, const float* b, long long ldb, int K) {
     float value = 0, magnitude = 0;
     for (int k = 0; k < K; ++k) {

@@ -72,7 +72,7 @@ TEST(Sampling, ShortLaunchesInLongBatchesStopAtTheLeastToo) {
     EXPECT_EQ(feed(
                   sampling, [](int i) { return 1.0 + i; }, 4000),
               SamplingPolicy{}.least_samples)
-        << "the time that batches took counts, not that of a launch";
+        << "the limit applies to the time of all batches, not to the time of a launch";
 }
 
 TEST(Sampling, ABatchIsAsLongAsThePolicySays) {

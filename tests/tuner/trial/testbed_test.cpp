@@ -18,7 +18,8 @@ Testbed::Verdict made_up_verdict(const std::string& source, const std::string& m
     const auto device = find_device("host").device;
     static const auto compiler = make_compiler(device, {.host_compiler = SMEMTUNE_CXX});
     static const auto backend = open_backend("host", {.seed = 1, .threads = 1});
-    static std::map<std::string, TestbedBinaries> binaries;  // by operation; all problems are f32 with layout nn
+    // The key is the operation. In these tests, each operation has one type and one layout.
+    static std::map<std::string, TestbedBinaries> binaries;
     const auto& operation = kernel.operation.name;
     if (!binaries.contains(operation)) binaries[operation] = compile_testbed(*compiler, kernel, problem);
     Testbed testbed(*backend, kernel.operation, problem, binaries.at(operation), 1);

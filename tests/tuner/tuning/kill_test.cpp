@@ -121,7 +121,8 @@ protected:
         }
         return sizes;
     }
-    // Runs the same command twice more. The first run completes the tuning. The second run has nothing to do.
+    // Runs the command `tune` two more times. The first of these runs completes the tuning, and the second has nothing
+    // to do.
     void go_on(const std::vector<std::string>& tune) const {
         release();
         const auto second = run(scratch_, tune);

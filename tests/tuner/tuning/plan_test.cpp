@@ -52,7 +52,8 @@ TEST(Plan, HasWhatBreaksTheDevicesLimitsUnlessThatIsTooMuch) {
     EXPECT_EQ(plan(request, device).front().front().space->size(), 1U);
 }
 
-// The template's own rule removes 1001 configurations, and the device's limits remove one.
+// The template's own rule removes 1001 configurations. Two configurations remain. One of them exceeds a limit of the
+// device. The space contains it, because there are at most 1000 such configurations.
 TEST(Plan, DoesNotCountWhatTheTemplatesRulesRemoveAsBreakingTheDevicesLimits) {
     auto request = exhaustive_search_of_tiled();
     auto& kernel = request.templates.front();

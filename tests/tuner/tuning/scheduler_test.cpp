@@ -145,7 +145,7 @@ host = true
 )toml"}});
     }
 
-    // Interrupts a run while the kernel runs, and returns the run's report.
+    // Interrupts a tuning run during a launch of the kernel, and returns the report of the tuning run.
     TuneReport tune_interrupted() {
         const int begun = open(begun_.c_str(), O_RDWR | O_CLOEXEC);
         const int go = open(go_.c_str(), O_RDWR | O_CLOEXEC);

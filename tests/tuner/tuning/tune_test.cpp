@@ -307,8 +307,9 @@ TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winners);
 }
 
-// Sizes 16 and 32 were tuned in separate runs. No kernel is right at the third size, 48. A run with all three sizes
-// must still try the winner of size 32 at size 16.
+// Sizes 16 and 32 are tuned in separate, complete runs. A later run transfers winners between sizes only if it tries a
+// configuration that is not stored yet. The run with sizes 16, 32 and 48 tries such configurations only at size 48,
+// where no kernel is right. It must still try the winner of size 32 at size 16.
 TEST(Tune, RejectionsCountAsTriedBetweenSizes) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";

@@ -50,11 +50,11 @@ int database_importance_command(const Arguments& arguments, const ProcessEnviron
         {.name = "db importance",
          .summary = "Show which parameters decide the speed of each template, from the stored trials.",
          .examples = {{"smemtune db importance --sizes 4096 --templates tiled", ""}},
-         .columns = {{"share", "of the variance of the logarithm of the time, that the parameter alone explains"},
-                     {"best value", "the value with the shortest time in the geometric mean over all others"},
-                     {"A with B", "what both explain together beyond the sum of their shares"}},
-         .notes = fmt::format("The method is functional ANOVA: exact where every valid configuration was tried, and "
-                              "otherwise on a random forest. At least {} measured configurations are needed. {}",
+         .columns = {{"share", "the share of the variance of log(time) that the parameter alone explains"},
+                     {"best value", "the value whose configurations have the shortest time in the geometric mean"},
+                     {"A with B", "the share that A and B explain together, minus the share of A and the share of B"}},
+         .notes = fmt::format("The method is functional ANOVA. It is exact if every valid configuration was tried. "
+                              "Otherwise, it uses a random forest, which needs at least {} measured configurations. {}",
                               least_measured, database_patterns)});
     add_database_filters(line);
     add_output_formats(line);
@@ -83,8 +83,8 @@ int database_convergence_command(const Arguments& arguments, const ProcessEnviro
          .examples = {{"smemtune db convergence --sizes 512..8192", ""}},
          .columns = {{"within 10 %", "trials, and seconds, until the best time so far was within 10 % of the best"},
                      {"best after", "trials and seconds until the best time"}},
-         .notes = fmt::format("Trials include rejected ones, of all templates. Seconds leave out the time between "
-                              "runs; sizes that were tuned at the same time share them. {}",
+         .notes = fmt::format("Trials of all templates count, also rejected ones. Seconds leave out the time between "
+                              "runs. A second in which several sizes were tuned counts for each size. {}",
                               database_patterns)});
     add_database_filters(line);
     add_output_formats(line);

@@ -39,7 +39,7 @@ void write_results(const std::filesystem::path& file, const std::string& format,
         }
     }
     fmt::print("{}: {} of {}{}\n", file.string(), counted(written, "configuration"), counted(results.size(), "problem"),
-               left_out == 0 ? "" : fmt::format("; {} without a time left out", left_out));
+               left_out == 0 ? "" : fmt::format("; left out {} without a time", left_out));
 }
 
 int database_convert_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -51,8 +51,8 @@ int database_convert_command(const Arguments& arguments, const ProcessEnvironmen
          .examples = {{"smemtune db convert --to t4 cache.json.gz results.json", ""}},
          .notes =
              "FROM is a cache of Kernel Tuner, T4 results, a wisdom file of kernel_launcher, or CSV as 'db export' "
-             "writes it, with or without gzip; TO must not exist. Nothing enters a database, because smemtune has "
-             "verified none of it. docs/formats.md says what each format holds."});
+             "writes it, with or without gzip; TO must not exist. The results do not enter a database, because "
+             "smemtune has not verified them. docs/formats.md says what each format holds."});
     line.add({.name = "to", .value = "FORMAT", .summary = "The format of TO.", .choices = result_formats()});
     line.accept_words(2);
     if (!line.parse(arguments)) return success;

@@ -98,15 +98,17 @@ int database_export_command(const Arguments& arguments, const ProcessEnvironment
     CommandLine line(
         process_environment,
         {.name = "db export",
-         .summary = "Write what serves an application to a new database, or portfolios as text.",
+         .summary =
+             "Write winners and portfolios to a new database for applications, portfolios as text, or trials for other "
+             "programs.",
          .words = "FILE",
          .examples = {{"smemtune db export --winners app.db", "For Runtime::Options::databases of an application."},
                       {"smemtune db export --portfolio-text db/portfolios", "A file for each portfolio, in a folder."},
                       {"smemtune db export --format kernel-tuner --sizes 4096 cache.json",
                        "For Kernel Tuner's simulation mode and its dashboard."}},
          .notes =
-             "A new database holds what is verified: winners and portfolios with their templates and machine code, "
-             "and no other trials. FILE must not exist. Texts replace earlier ones of the same name. --format writes "
+             "A new database holds what is verified: winners and portfolios with their templates and machine code, and "
+             "no other trials. FILE must not exist. Text files replace earlier files of the same name. --format writes "
              "trials for other programs: docs/formats.md."});
     line.add({.name = "winners", .summary = "Winners and portfolios. The default."});
     line.add({.name = "portfolio", .summary = "Portfolios alone."});
@@ -143,9 +145,9 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
          .words = "FILE...",
          .examples = {{"smemtune db compile --to shipped.db --target sm_90 db/portfolios/*.toml", ""}},
          .notes =
-             "A member is stored if the machine code is, byte for byte, the code that was verified. Other compilers "
-             "may make other code; such a member is left out. 'smemtune portfolio' on the device measures and "
-             "verifies anew."});
+             "A member is stored only if its machine code is equal, byte for byte, to the code that was verified. A "
+             "different compiler may make different code. The member is then left out. 'smemtune portfolio' on the "
+             "device can measure and verify it again."});
     line.add({.name = "to", .value = "FILE", .summary = "The new database. A file of this name is replaced."});
     line.add({.name = "target",
               .value = "LIST",

@@ -53,10 +53,9 @@ std::string merge_text(const std::string& file, std::size_t sources, const Merge
     text += fmt::format(", {}, {}, {}\n", counted(content.portfolios.size(), "portfolio"),
                         counted(content.templates.size(), "template"), counted(content.devices.size(), "device"));
     if (merged.unrecorded_trials > 0) {
-        text += fmt::format(
-            "{} verified with machine code that the code of another database replaces; tuning verifies "
-            "them again\n",
-            counted(merged.unrecorded_trials, "trial"));
+        text +=
+            fmt::format("{} verified with machine code that is not in the new database; tuning verifies them again\n",
+                        counted(merged.unrecorded_trials, "trial"));
     }
     return text;
 }
@@ -71,12 +70,12 @@ int database_merge_command(const Arguments& arguments, const ProcessEnvironment&
          .words = "FILE FILE...",
          .examples = {{"smemtune db merge --to all.db node1.db node2.db", ""}},
          .notes =
-             "Everything comes along: trials, winners, portfolios, machine code, templates and runs, with their "
-             "dates. Of two outcomes of one trial, a verified measurement or a lasting rejection stays before one "
-             "that was cut short, crashed or timed out; then the newest stays; then the one with more samples. Of "
-             "two winners the faster one stays, of two portfolios the one measured last. The order of the files has "
-             "no effect, and no file changes. A file with a damaged row is refused. docs/design.md has the whole "
-             "rule."});
+             "Everything comes along: trials, winners, portfolios, machine code, templates and runs, with their dates. "
+             "If one trial has two outcomes, a verified measurement or a lasting rejection is preferred to an outcome "
+             "that was cut short, crashed or timed out. Otherwise the newest outcome is kept; if the dates are equal, "
+             "the one with more samples. Of two winners, the faster one is kept; of two portfolios, the one that was "
+             "measured last. The order of the files has no effect, and no file changes. A file with a damaged row is "
+             "refused. docs/design.md has all rules."});
     line.add({.name = "to", .value = "FILE", .summary = "The new database. It must not exist."});
     line.add_json();
     line.accept_words(1000);

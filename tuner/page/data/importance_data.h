@@ -12,7 +12,7 @@
 
 namespace smemtune {
 
-/// The most trials that are analysed for a page, over all groups. A group has the trials of one device, problem and
+/// The limit of analysed trials for a page, over all groups. A group has the trials of one device, problem and
 /// template. The largest groups come first. A group is skipped if its trials would exceed the limit. The limit bounds
 /// the time: a random forest takes about 30 ms to learn from 1,000 trials.
 constexpr std::size_t most_analysed_trials = 10'000;

@@ -18,8 +18,8 @@ std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vect
                                         const std::vector<std::size_t>& candidates, std::size_t size);
 
 /// For each problem, the configurations to time first. Each configuration is timed at `count` problems where it is
-/// valid: those nearest to the problems where a search found it. The configurations of a problem are sorted by this
-/// distance.
+/// valid: those nearest to the problems where a search found it. The configurations of a problem are sorted by the
+/// distance from it to the nearest problem where a search found them.
 std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::size_t count);
 
 }  // namespace smemtune

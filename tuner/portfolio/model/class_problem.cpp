@@ -68,10 +68,10 @@ void require_few_classes(const Operation& operation) {
     const auto extents = operation.extents.size();
     if (extents <= most_classified_extents) return;
     throw std::invalid_argument("operation '" + operation.name + "' has " + std::to_string(extents) +
-                                " extents, and a portfolio verifies its members for each combination of aligned and "
-                                "unaligned ones, of at most " +
+                                " extents, but a portfolio supports at most " +
                                 std::to_string(most_classified_extents) +
-                                " extents; tune its sizes with 'smemtune tune'");
+                                ", because its members are verified for each combination of aligned and unaligned "
+                                "extents; tune the sizes with 'smemtune tune'");
 }
 
 std::optional<Problem> class_problem(const std::vector<Problem>& samples, const std::string& wanted,

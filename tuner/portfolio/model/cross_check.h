@@ -16,7 +16,8 @@ struct LeftOut {
     std::size_t problem = 0;
     std::optional<double> predicted;    ///< loss of the member that a fetch would choose by the predicted times
     std::optional<double> best_member;  ///< loss of the fastest member at this problem
-    std::optional<double> nearest;      ///< loss of the winner of the nearest problem whose winner runs at this one
+    /// Loss of the winner of the nearest problem. Problems whose winner does not run at this problem are skipped.
+    std::optional<double> nearest;
     std::optional<double> one_for_all;  ///< loss of the member that was chosen first for the portfolio
     /// The loss by the rule of `predicted`, applied to the `members` that check_left_out() was given.
     std::optional<double> same_members;

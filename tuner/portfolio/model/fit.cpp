@@ -73,10 +73,10 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     return x;
 }
 
-// Returns the second part of the weight of the common model, as the weight of measured times with average terms. It is
-// the product of `common_times` and the mean weight of the configuration's times, if the common model predicts these
-// times well. If the model predicts only a share r < 1 of each time, the result is r^2 times as large, because
-// Sums::squares of the configuration is then r^2 times that of the template.
+// Returns the factor of Prior::squares in the second part of the weight of the common model. The factor is the product
+// of `common_times` and the mean weight of the configuration's times, if the common model predicts these times well. If
+// the model predicts only a share r < 1 of each time, the factor is r^2 times as large, because Sums::squares of the
+// configuration is then r^2 times that of the template.
 double times_of(const Prior& prior, const Sums& sums) {
     if (sums.weights <= 0 || sums.times <= 0) return common_times;
     double ratio = 0;  // the mean of predicted time / measured time

@@ -72,7 +72,7 @@ std::string comparison_summary(std::span<const WinnerPair> pairs, const std::str
     return text;
 }
 
-// Returns the value of a parameter with the shortest mean time.
+// Returns the parameter's value with the shortest mean time.
 const Importance::Level& best_level(const Importance::Parameter& parameter) {
     return *std::ranges::min_element(parameter.levels, {}, &Importance::Level::time);
 }

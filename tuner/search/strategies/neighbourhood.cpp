@@ -8,8 +8,8 @@ namespace smemtune {
 namespace {
 
 // Whether neighbours() steps from one value of a parameter to another. `from` and `to` are the indices of the values.
-// Up to 64 indices apart, it always does. Farther apart, it does only if the distance is a power of two. This limits
-// the number of look-ups, because a parameter may have thousands of values.
+// If the indices are more than 64 apart, neighbours() steps only over distances that are powers of two. Without this
+// limit, a parameter with thousands of values would need thousands of look-ups.
 bool reaches(int from, int to) {
     const auto distance = std::abs(to - from);
     constexpr int near = 64;

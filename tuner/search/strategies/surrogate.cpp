@@ -137,8 +137,9 @@ private:
 
     // Returns the standardised values of the points with the indices `which` in known_. Values are capped at median +
     // (median - best) / 2, and rejected points get the cap. Without a cap, the model would mostly explain differences
-    // between bad points. Pending points have no value here. Posterior::predict() takes the mean that it predicts for
-    // them anew in each call. If means were stored as values, new predictions would soon rest on older ones.
+    // between bad points. Pending points have no value here. In each call, Posterior::predict() predicts a mean for
+    // each pending point anew, and takes this mean as the point's value. If such means were stored as values, new
+    // predictions would soon rest on old predictions.
     std::vector<std::optional<double>> standardised(const std::vector<std::size_t>& which) const {
         const auto median = value(feasible_[feasible_.size() / 2]);
         const auto worst = median + (median - value(feasible_.front())) / 2;
@@ -215,8 +216,8 @@ private:
     }
 
     // Returns new candidates, all of them untried. In a small space, these are all untried points. In a large space,
-    // there are three kinds: (1) the earlier candidates with the lowest bounds, and neighbours of the few lowest of
-    // these; (2) neighbours and random variants of the best known points; (3) points drawn at random.
+    // there are three kinds: (1) the earlier candidates with the lowest confidence bounds, and the neighbours of the
+    // best few of them; (2) neighbours and random variants of the best known points; (3) points drawn at random.
     std::vector<std::size_t> new_candidates() {
         std::vector<std::size_t> found;
         if (space().size() <= most_candidates) {

@@ -36,10 +36,10 @@ public:
 /// the type is the wide type, which holds all numbers of the narrow type.
 Problem reference_problem(const Operation& operation, const Problem& problem);
 
-/// Returns null for an operation without a reference, or with a verifier. If the reference has a program, `binary` is
-/// the compiled reference_program() for reference_problem(). If reference_problem() has another type than the problem,
-/// `widen` is the binary of typed/kernels/widen.cu. All arguments except the binaries must outlive the result. Throws
-/// OutOfMemory, LaunchError.
+/// Returns null for an operation without a reference, or with a verifier. If OperationReference::has_program() is true,
+/// `binary` is the compiled reference_program() for reference_problem(). If the type of reference_problem() differs
+/// from the type of `problem`, `widen` is the binary of typed/kernels/widen.cu. All arguments except the binaries must
+/// outlive the result. Throws OutOfMemory, LaunchError.
 std::unique_ptr<ReferenceSource> make_reference_source(Backend& backend, const Operation& operation,
                                                        const Environment& environment, const Problem& problem,
                                                        const Binary& binary, const Binary& widen);

@@ -6,7 +6,7 @@ namespace smemtune {
 
 namespace {
 
-// Refers to the memory of a matrix that is used without a copy.
+// Gives access to the memory of a matrix without copying it.
 class BorrowedMemory : public Memory {
 public:
     explicit BorrowedMemory(const Memory& memory) : memory_(memory) {}

@@ -216,7 +216,7 @@ std::string TypedComparison::describe(const MatrixOperand& matrix, long long at,
     const auto expected = double_at(backend_, value, place);
     if (std::isnan(expected) && rule.equal_nans == 0) {
         return fmt::format(
-            "{} is {}, and the reference is NaN; if it should be, write tolerance = {{ equal_nans = true "
+            "{} is {}, and the reference is NaN; if NaN is right, write tolerance = {{ equal_nans = true "
             "}}",
             name, got);
     }

@@ -86,9 +86,9 @@ void check_values(const Operation& operation, const Environment& environment, co
                                 const DataFile& data) {
         const auto numbers = elements * static_cast<double>(argument.type ? argument.type->lanes : 1);
         if (numbers == static_cast<double>(data.count)) return;
-        throw std::invalid_argument(
-            fmt::format("{}: argument '{}' has {} numbers, its file {} has {}; choose the size that it was made for",
-                        problem, argument.name, numbers, path, data.count));
+        throw std::invalid_argument(fmt::format(
+            "{}: argument '{}' has {} numbers, its file {} has {}; choose the size that the file was made for", problem,
+            argument.name, numbers, path, data.count));
     };
     const auto check_size = [&](const Argument& argument, std::int64_t size) {
         if (size >= 1) return;

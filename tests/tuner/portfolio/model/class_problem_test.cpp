@@ -58,8 +58,9 @@ TEST(ClassProblem, AnOperationWithTooManyClassesIsRefused) {
         FAIL();
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what()),
-                  "operation 'wide' has 9 extents, and a portfolio verifies its members for each combination of "
-                  "aligned and unaligned ones, of at most 8 extents; tune its sizes with 'smemtune tune'");
+                  "operation 'wide' has 9 extents, but a portfolio supports at most 8, because its members are "
+                  "verified for each combination of aligned and unaligned extents; tune the sizes with "
+                  "'smemtune tune'");
     }
 }
 

@@ -61,8 +61,9 @@ TEST(FitModels, TheErrorIsThatOfTimesThatWereLeftOut) {
     std::normal_distribution<double> noise(0, 0.2);
     const auto times = synthetic(
         60, 1, [&](std::size_t, const Terms& terms) { return (1 + terms[1] + terms[4]) * std::exp(noise(random)); });
-    // Two thirds of the times must lie within a factor of 1 + error of the prediction. Two thirds of the values of a
-    // normal distribution are within 0.97 standard deviations of its mean, so 1 + error is about exp(0.2).
+    // Two thirds of the times must lie within a factor of 1 + error of the prediction. The logarithm of the noise has a
+    // normal distribution with mean 0 and standard deviation 0.2. Two thirds of such values are within 0.97 standard
+    // deviations of the mean, so 1 + error is about exp(0.2).
     EXPECT_NEAR(fit_models(times, first(60), {0})[0].error, std::exp(0.2) - 1, 0.07);
 }
 

@@ -270,8 +270,8 @@ TEST(ReferenceSource, AnAnswerOfAnotherSizeIsRefused) {
     const auto kernel = template_with("{ answer = { o = \"o.raw\", counts = \"counts.bin\" } }", "{ constant = 1 }",
                                       {{"o.raw", std::string(396, '\0')}, {"counts.bin", std::string(16, '\0')}});
     EXPECT_EQ(error_of(kernel),
-              "made_up f32 100: argument 'o' has 100 numbers, its file o.raw has 99; choose the size that it was made "
-              "for");
+              "made_up f32 100: argument 'o' has 100 numbers, its file o.raw has 99; choose the size that the "
+              "file was made for");
 }
 
 TEST(ReferenceSource, NoGpuIsNeededToCompileAHostFunctionForOne) {

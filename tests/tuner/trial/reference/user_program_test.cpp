@@ -112,12 +112,13 @@ TEST(UserProgram, ItMayWriteToNothingElse) {
     };
     EXPECT_THAT(
         failure("void prepare(int n, int* counts, int* offsets, int* o) { counts[1] = 77; }"),
-        HasSubstr("'prepare' writes to counts, or outside it; it may write to arguments with values = { prepared"));
+        HasSubstr(
+            "'prepare' writes to counts, or outside it; it may write only to arguments with values = { prepared"));
     EXPECT_THAT(failure("void prepare(int n, int* counts, int* offsets, int* o) { offsets[n + 1] = 77; }"),
                 HasSubstr("'prepare' writes to offsets, or outside it"));
     EXPECT_THAT(
         failure("void prepare(int n, float* counts, int* offsets, int* o) {}"),
-        HasSubstr("by its manifest what prepares inputs takes (int n, const int* counts, const int* offsets, int* "
+        HasSubstr("by its manifest the prepare function takes (int n, const int* counts, const int* offsets, int* "
                   "o)"));
 }
 

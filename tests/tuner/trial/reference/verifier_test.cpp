@@ -124,7 +124,7 @@ TEST(Verifier, MistakesNameTheirRemedy) {
     EXPECT_THAT(failure_of(doubling("verify.cpp", "bool verify(int n) { return true; }\n")), HasSubstr("verify.cpp"));
     EXPECT_THAT(
         failure_of(doubling("verify.cpp", "void verify(int n, const float* a, const float* o, int* keys) {}\n")),
-        HasSubstr("by its manifest what verifies takes (int n, const float* a, float* o, int* keys, const int* "
+        HasSubstr("by its manifest the verify function takes (int n, const float* a, float* o, int* keys, const int* "
                   "keys before, char* message)"));
     EXPECT_THAT(failure_of(doubling("verify.cu", "__global__ void verify(int n) {}\n")),
                 HasSubstr("long long* wrong)"));
@@ -141,7 +141,7 @@ TEST(Verifier, MistakesNameTheirRemedy) {
         HasSubstr("doubling.toml:6: [operation] 'reference' verifies by itself, but output 'o' has a tolerance; "
                   "leave the tolerance out"));
     EXPECT_THAT(refusal("verify.py", ""), HasSubstr("'verify' is 'verify.py', which is no source"));
-    EXPECT_THAT(refusal("", ""), HasSubstr("'reference' holds 'verify', which is a text"));
+    EXPECT_THAT(refusal("", ""), HasSubstr("'reference' holds 'verify', which must be a non-empty text"));
 }
 
 TEST(Verifier, ItsSourceIsPartOfTheIdentity) {

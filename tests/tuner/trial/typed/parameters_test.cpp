@@ -150,7 +150,7 @@ TEST(OperationParameters, MistakesAreRefused) {
     EXPECT_THAT(refused_partial("\"none\"", "[\"BLOKCS\"]"),
                 HasSubstr("'shape' names 'BLOCKS', which is no parameter"));
     EXPECT_THAT(refused_partial("\"none\"", "[\"BLOCKS\", \"n\"]"),
-                HasSubstr("partial.toml:8: [operation] 'parameters' names 'n', which is also another name"));
+                HasSubstr("partial.toml:8: [operation] 'parameters' names 'n' twice, or it is already a name"));
     EXPECT_THAT(refused_partial("\"none\"", "[\"BLOCKS\", \"BLOCKS\"]"), HasSubstr("'parameters' names 'BLOCKS'"));
     EXPECT_THAT(
         refused_partial("\"none\"", "[\"BLOCKS\", \"ROWS\"]"),

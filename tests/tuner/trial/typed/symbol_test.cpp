@@ -1,4 +1,5 @@
-// Tests inputs that kernels read from `__constant__` and `__device__` arrays of their source, from manifest to winner.
+// Tests inputs that a kernel reads from `__constant__` and `__device__` arrays of its source: in a testbed, in a tuning
+// run and in a Runtime.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -65,7 +66,8 @@ TEST(Symbol, HoldsTheInputBeforeEachVerification) {
 TEST(Symbol, ThatIsTooShortOrAbsentIsNamed) {
     const auto fill = FillSymbols::when_asked;
     EXPECT_EQ(wrong_of("filter[8]", "filter[3]", fill, false),
-              "the kernel's array 'filter' has 12 bytes, its argument 16; make it longer, or tune a smaller size");
+              "the kernel's array 'filter' has 12 bytes, but its argument has 16; make the array longer, or tune a "
+              "smaller size");
     EXPECT_THAT(wrong_of("__device__ int shift[1]", "struct Hidden { static constexpr int shift[1]{}; }", fill, false),
                 HasSubstr("shift"));
     EXPECT_THROW(typed_backend().load(typed_binaries().fill, 0)->fill_symbol(nullptr, {"absent", 0, 4}, nullptr),

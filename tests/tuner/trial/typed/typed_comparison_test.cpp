@@ -208,7 +208,7 @@ TEST(TypedComparison, NaNsAreEqualOnRequestAlone) {
     output.set(2, nan, nan);
     EXPECT_THAT(
         output.difference(),
-        HasSubstr("it[2] is nan, and the reference is NaN; if it should be, write tolerance = { equal_nans = true "));
+        HasSubstr("it[2] is nan, and the reference is NaN; if NaN is right, write tolerance = { equal_nans = true "));
     Compared equal(with_type("f32", ", tolerance = { equal_nans = true }"));
     equal.set(2, nan, nan);
     EXPECT_EQ(equal.difference(), "");

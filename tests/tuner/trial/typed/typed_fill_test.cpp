@@ -136,8 +136,8 @@ TEST(TypedFill, IntegerChecksHaveIntegersAndSpecialOnesAnInfinity) {
     EXPECT_GT(std::ranges::count(special, 0.0), count / 5);
 }
 
-// No integer of an input has more bits than the input's type. No sum of products needs more bits than FP32 has, or
-// overflows the output's type.
+// The integers of the wide input fit the significand of its type, and no result overflows f16. The integers of the
+// other input are -1, 0 and 1.
 TEST(TypedFill, IntegersOfNarrowElementsNeedNoMoreBitsThanTheTypeHas) {
     const Check check{.integers = true, .wide = "A", .scalars = {{"alpha", 2}}};
     const auto magnitude_of = [&](const char* type, const Argument& argument, std::int64_t terms) {
@@ -185,7 +185,7 @@ TEST(TypedFill, FilesAreCopiedAndTheirSizeIsThatOfTheArray) {
     } catch (const std::invalid_argument& error) {
         EXPECT_THAT(error.what(),
                     HasSubstr("made_up f32 4: argument 'it' has 8 numbers, its file x.raw has 6; choose the "
-                              "size that it was made for"));
+                              "size that the file was made for"));
     }
 }
 

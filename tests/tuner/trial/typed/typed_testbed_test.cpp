@@ -1,4 +1,4 @@
-// Tests the testbed with typed operations, and kernels of a user's own operation from manifest to winner.
+// Tests the testbed with typed operations. Also tunes and runs kernels of a user's own operation.
 #include <gmock/gmock.h>
 
 #include "runtime/configured_kernel.h"
@@ -55,7 +55,7 @@ protected:
 
 TEST_F(TypedTestbed, ARightKernelIsRight) {
     EXPECT_EQ(wrong_of("", ""), "");
-    EXPECT_EQ(wrong_of("", "", true), "") << "counts that a launch adds to get one launch per set";
+    EXPECT_EQ(wrong_of("", "", true), "") << "a launch changes counts, so each set of operands gets one launch";
 }
 
 TEST_F(TypedTestbed, WrongKernelsAreFound) {
