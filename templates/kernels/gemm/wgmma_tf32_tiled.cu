@@ -42,9 +42,9 @@
 //
 // If the length of an operand's rows (without padding) is not a multiple of 16 bytes, the workspace has room for a copy
 // of the operand. If the engine cannot address the operand, the blocks copy it there before the products, as in
-// wgmma_tiled. If the engine cannot address an operand and there is no such room, the producer's threads copy the
-// operand element by element, which is slow. C needs no alignment, because the consumers' threads write it from
-// registers.
+// wgmma_tiled. If there is no room for the copy of an operand that the engine cannot address, the producer's threads
+// copy the operand element by element, which is slow. C needs no alignment, because the consumers' threads write it
+// from registers.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH

@@ -87,8 +87,9 @@
 // before and after an operand. Each copied operand is read and written once. If C is large, the products take much
 // longer than these copies.
 //
-// With other extents, the workspace has no such room. If a call then passes a stride or an address that the engine
-// cannot use, the producer's 128 threads copy that operand element by element, which is slow.
+// If the rows of A and of B (without padding) are multiples of 16 bytes long, the workspace has no room for copies. An
+// operand whose address or stride is not a multiple of 16 bytes is then copied slowly: the producer's 128 threads copy
+// it element by element.
 //
 // The engine stores C if K is not split and the rows of C begin and end at multiples of 16 bytes. Otherwise the
 // consumers' threads store C, two elements at once if C is aligned for that.

@@ -72,8 +72,9 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         // Copies start even if no k-tile follows, because a branch around them would cost more. An asynchronous copy
         // then reads nothing. A copy through registers reads the last k-tile again, because `advance` returns 0. The
-        // result of such a copy is never multiplied. There must be at least two k-tiles, because until the copies of
-        // k-tile 1 start, the pointers of the loaders may point outside of the matrix.
+        // result of such a copy is never multiplied. With a single k-tile, a copy through registers could read outside
+        // of the matrix, because the pointers of the loaders may point there until the copies of k-tile 1 start.
+        // Therefore there must be at least two k-tiles.
         const bool more = k_tile + STAGES - 1 < k_tiles;
         const long long advance_a = a_loader.advance(more);
         const long long advance_b = b_loader.advance(more);

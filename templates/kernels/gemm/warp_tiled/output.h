@@ -91,9 +91,9 @@ struct Output {
         }
     }
 
-    /// C = four + beta * C for the elements of accumulators i .. i + 3. A tile at an edge of C may start further up or
-    /// left and compute elements of neighbouring tiles again. Such elements, and elements outside of C, are not
-    /// written.
+    /// C = four + beta * C for the elements of accumulators i .. i + 3. At an edge of C, load_origin() may move the
+    /// block's tile up or left, so that the block computes elements of neighbouring tiles again. Such elements, and
+    /// elements outside of C, are not written.
     __device__ __forceinline__ void write(const WorkTile& work, const ThreadCoord& thread, int i,
                                           const Element* four) const {
         const int r = work.load_row + thread.row(i / THREAD_N);

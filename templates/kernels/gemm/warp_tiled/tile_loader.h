@@ -77,7 +77,7 @@ struct MnMajorLoader {
     long long k_stride;  // distance in elements from one k-step to the next in global memory
 
     /// Returns the first row or column to load for a tile that starts at `wanted`. If the tile would reach beyond the
-    /// matrix, it is loaded from further up or left (but not before 0), so that no copy needs a guard.
+    /// matrix, it is moved up or left until it ends at the edge (but not before 0), so that no copy needs a guard.
     static __device__ __forceinline__ int load_origin(int wanted, int extent) {
         return max(min(wanted, extent - EXTENT), 0);
     }
@@ -165,8 +165,8 @@ struct KMajorLoader {
     Element held[THROUGH_REGISTERS ? COPIES * WIDTH : 1];
     long long k_stride;  // distance in elements from one k-step to the next in global memory
 
-    /// Returns `wanted`. A tile at the edge of the matrix need not be loaded from further up or left, because the
-    /// constructor repeats the last row of op(A) or column of op(B).
+    /// Returns `wanted`. A tile at the edge of the matrix need not be moved, because the constructor repeats the last
+    /// row of op(A) or column of op(B).
     static __device__ __forceinline__ int load_origin(int wanted, int) { return wanted; }
     static __device__ __forceinline__ bool fits(const Element* matrix, long long stride, int K, int, int) {
         return WIDTH == 1 || (rows_are_aligned(matrix, stride) && K % WIDTH == 0);

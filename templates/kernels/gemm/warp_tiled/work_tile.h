@@ -42,7 +42,8 @@
 /// rest. The main loop therefore sees only whole k-tiles.
 struct WorkTile {
     int row, column;            // row and column in C of the tile's first element
-    int load_row, load_column;  // first row and column that the block computes; further up or left at edges
+    int load_row, load_column;  // first row and column that the block computes: `row` and `column`, or less if the
+                                // loader's load_origin() moves a tile at an edge of C up or left
     int tiles, tile;            // number of tiles of C; index of this tile
     int split;                  // index of this block or cluster among the SPLIT_K that share the tile
     int rank, sharers;          // index of this block among the blocks of its cluster that share the tile; their number

@@ -29,7 +29,7 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, cons
             if (thread == 0) arrive(&shared.empty[stage]);
         }
     };
-    // A parity does not tell a phase from the phase after the next one. So this consumer may wait for its k-tiles only
+    // A phase and the phase after the next one have the same parity. So this consumer may wait for its k-tiles only
     // after the other consumer has seen all k-tiles of the previous tile arrive.
     if constexpr (PING_PONG) wait_for_phase(&shared.turns[threadIdx.x / WARPGROUP], turn);
     int previous = 0;

@@ -1,5 +1,5 @@
-// The copy engine can load tiles of a matrix only if its rows begin at multiples of 16 bytes. This file copies other
-// operands to the workspace, where their rows begin at such multiples. All blocks of the grid share this work
+// The copy engine can load tiles of a matrix only if its rows begin at multiples of 16 bytes. If the rows of an operand
+// do not, this file copies the operand to the workspace, where they do. All blocks of the grid share this work
 // (tasks.h).
 //
 // For any matrix, the engine can load a range of bytes whose start and end are multiples of 16. So it loads each piece

@@ -7,7 +7,7 @@
 //
 // If SPLIT_K is more than 1, the blocks write these totals (if CLUSTER_K is 1: their sums) to the workspace. The
 // SPLIT_K blocks with the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait without
-// limit, because the other blocks may not run yet. So it waits a short time for the others to arrive. If all have
+// limit, because the other blocks may not have started. So it waits a short time for the others to arrive. If all have
 // arrived, it takes one share. Otherwise it ends. The last block to arrive takes all shares that nobody else takes.
 #pragma once
 
