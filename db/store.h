@@ -164,6 +164,9 @@ public:
     [[nodiscard]] Portfolio portfolio(const PortfolioKey& key, TermsVersions versions = TermsVersions::present) const;
     /// All stored portfolios, in the order in which they were stored.
     [[nodiscard]] std::vector<PortfolioOrigin> portfolios(TermsVersions versions = TermsVersions::present) const;
+    /// The keys of the portfolios whose time models have terms of a different version, so that no fetch uses them.
+    /// refit_portfolios() makes them usable again.
+    [[nodiscard]] std::vector<PortfolioKey> outdated_portfolios() const;
     /// All devices that were tuned, with their row numbers.
     [[nodiscard]] std::vector<std::pair<std::int64_t, Device>> devices() const;
     /// Returns the row number of a device; nothing if this device was never tuned.

@@ -89,11 +89,10 @@ DatabaseContent Store::content() const {
         content.binaries = state_->query(all_binaries).all([&](const SQLite::Statement& row) {
             return read_binary(row, state_->schema >= hashed_schema);
         });
-        for (const auto& origin : portfolios(TermsVersions::all)) {
+        content.outdated_portfolios = outdated_portfolios();
+        for (const auto& origin : portfolios()) {
             auto stored = state_->read_portfolio(origin.key, TermsVersions::present);
             if (!stored.damages.empty()) throw DamagedRow(stored.damages.front());
-            if (stored.members.empty()) content.outdated_portfolios.push_back(origin.key);
-            if (stored.members.empty()) continue;
             auto& portfolio = content.portfolios.emplace_back(StoredPortfolio{origin.key, {}});
             for (auto& row : stored.members) portfolio.members.push_back(std::move(row.member));
         }

@@ -34,6 +34,10 @@ FROM (SELECT f.device AS device, f.operation AS operation, f.type AS type, f.lay
 ORDER BY (SELECT min(id) FROM portfolio AS f
           WHERE f.device = o.device AND f.operation = o.operation AND f.type = o.type AND f.layout = o.layout))sql";
 
+constexpr auto outdated = R"sql(
+SELECT device, operation, type, layout FROM portfolio GROUP BY device, operation, type, layout
+HAVING NOT max(terms_version = ?) ORDER BY min(id))sql";
+
 // Returns the text of the column `coefficients`: a coefficient for each term, then the list of residuals. A residual
 // has the logarithms of the problem's extents, and last the logarithm of measured time / predicted time. An example:
 //     [0, 1.5, ..., 0, [[4.1589, 5, 2.0794, -0.03], ...]]
@@ -144,6 +148,12 @@ PortfolioRow read_portfolio_row(const SQLite::Statement& row) {
             .template_hash = row.getColumn(12).getString()};
 }
 
+// Reads a key from the first four columns.
+PortfolioKey read_key(const SQLite::Statement& row) {
+    return {row.getColumn(0).getInt64(), row.getColumn(1).getString(), row.getColumn(2).getString(),
+            row.getColumn(3).getString()};
+}
+
 Portfolio Store::State::read_portfolio(const PortfolioKey& key, TermsVersions versions) {
     const auto ids =
         query(members_of)
@@ -170,10 +180,13 @@ Portfolio Store::portfolio(const PortfolioKey& key, TermsVersions versions) cons
     });
 }
 
+std::vector<PortfolioKey> Store::outdated_portfolios() const {
+    return state_->guarded([&] { return state_->query(outdated).with(terms_version).all(read_key); });
+}
+
 std::vector<PortfolioOrigin> Store::portfolios(TermsVersions versions) const {
     const auto read = [](const SQLite::Statement& row) {
-        return PortfolioOrigin{.key = {row.getColumn(0).getInt64(), row.getColumn(1).getString(),
-                                       row.getColumn(2).getString(), row.getColumn(3).getString()},
+        return PortfolioOrigin{.key = read_key(row),
                                .toolchain = row.getColumn(4).getString(),
                                .measured_at = row.getColumn(5).getString()};
     };

@@ -1,6 +1,7 @@
 #include "runtime/layers/layers.h"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 #include "runtime/fetch/trust.h"
@@ -11,10 +12,31 @@ namespace fs = std::filesystem;
 
 fs::path installed_databases() { return SMEMTUNE_INSTALLED_DATABASES; }
 
+namespace {
+
+// Returns why some of the store's portfolios are not used; empty if there are none.
+std::string outdated_text(const Store& store, const fs::path& file) {
+    std::set<std::string> names;  // portfolios of several devices may have the same name
+    for (const auto& key : store.outdated_portfolios()) {
+        names.insert(key.operation + " " + key.type + (key.layout.empty() ? "" : " " + key.layout));
+    }
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+    if (list.empty()) return {};
+    return file.string() + ": its portfolios of " + list +
+           " are not used, because their models are of another version of smemtune; run 'smemtune portfolio --refit "
+           "--db " +
+           file.string() + "', which needs no device";
+}
+
+}  // namespace
+
 Store Layers::open(const fs::path& file) const {
     StoreOptions options;
     if (!trust_.any_owner) options.before_opening = require_trusted_database;
-    return Store(file, Store::Access::read, options);
+    Store store(file, Store::Access::read, options);
+    if (const auto why = outdated_text(store, file); !why.empty()) warn_(why);
+    return store;
 }
 
 Layers::Layer& Layers::append(const fs::path& file) {

@@ -41,8 +41,7 @@ Asked question_on(const Device& device, const Store& store, const CommandLine& l
     if (const auto row = store.find(asked.device)) {
         const PortfolioKey key{*row, problem.operation, problem.type, problem.layout};
         asked.portfolio = store.portfolio(key);
-        asked.is_outdated =
-            asked.portfolio.members.empty() && !store.portfolio(key, TermsVersions::all).members.empty();
+        asked.is_outdated = std::ranges::count(store.outdated_portfolios(), key) > 0;
     }
     return asked;
 }

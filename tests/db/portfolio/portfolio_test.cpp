@@ -131,10 +131,12 @@ TEST_F(PortfolioTest, CoefficientsThatAreNoModelAreDamageEvenUnderARightHash) {
 }
 
 TEST_F(PortfolioTest, CoefficientsOfOtherTermsDoNotCount) {
-    set({16});
+    set({16, 32});
+    EXPECT_TRUE(store.outdated_portfolios().empty());
     execute(path, "UPDATE portfolio SET terms_version = terms_version + 1");
     EXPECT_TRUE(store.portfolio(key).members.empty());
     EXPECT_TRUE(store.portfolios().empty());
+    EXPECT_EQ(store.outdated_portfolios(), std::vector{key});
 }
 
 TEST_F(PortfolioTest, MembersOfOtherTermsAreReadWithoutTheirModelsIfAskedFor) {

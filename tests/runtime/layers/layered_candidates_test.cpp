@@ -9,6 +9,8 @@
 namespace smemtune {
 namespace {
 
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -133,6 +135,19 @@ TEST_F(LayeredCandidatesTest, ASystemsPortfolioComesBeforeTheUsersWinnerOfAnothe
     similar.multiprocessors = 114;
     portfolio("similar", similar, {"TILE_WIDTH=16"});
     EXPECT_THAT(order({"user", "similar"}, problem), ElementsAre("similar TILE_WIDTH=16", "user TILE_WIDTH=8"));
+}
+
+TEST_F(LayeredCandidatesTest, PortfoliosWithModelsOfAnotherVersionAreLeftOutAndNamedOnce) {
+    for (const auto* layer : {"user", "application"}) portfolio(layer, device, {"TILE_WIDTH=8", "TILE_WIDTH=16"});
+    change_database(file("user"), "UPDATE portfolio SET terms_version = terms_version - 1");
+    EXPECT_THAT(order({"user", "application"}, problem), Each(HasSubstr("application")));
+    const auto name = file("user").string();
+    EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr(name + ": its portfolios of gemm f32 nn are not used"),
+                                            HasSubstr("--refit --db " + name + "'"))));
+    warnings.clear();
+    change_database(file("application"), "UPDATE portfolio SET terms_version = terms_version + 1");
+    EXPECT_THAT(order({"user", "application"}, problem), IsEmpty());
+    EXPECT_EQ(warnings.size(), 2) << "an optional layer is named, too";
 }
 
 TEST_F(LayeredCandidatesTest, WhatAnotherArchitectureKnowsComesLast) {
