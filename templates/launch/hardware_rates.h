@@ -1,5 +1,5 @@
-// The rates of a multiprocessor with which smemtune estimates the time of a launch. Sources:
-// templates/launch/estimate.h.
+// The figures of a multiprocessor with which smemtune estimates the time of a launch. templates/launch/estimate.h says
+// where the rates per cycle come from.
 #pragma once
 
 #include <cstdint>

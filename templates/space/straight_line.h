@@ -92,7 +92,7 @@ private:
     static void compute(const Node* first, const Node* last, Value* values);
     static void compute_batch(const Node* first, const Node* last, Value* values);
 
-    std::uint64_t id_;  // unique to this line; changes when an expression is added
+    std::uint64_t id_;  // unique to this StraightLine; changes when an expression is added
     std::vector<std::string> variables_;
     std::vector<Node> nodes_;     // in such an order that each node needs only values of earlier nodes
     std::vector<Value> initial_;  // the value of each slot that is a constant; unused for the other slots

@@ -74,8 +74,8 @@ std::string worker_table(const TuneReport& report, std::size_t width) {
     if (report.workers.empty()) return "";
     Table table({{"device"}, {"start"}, {"prepare"}, {"trials"}, {"finals"}, {"compiler"}, {"idle"}, {"messages"}});
     for (const auto& time : report.workers) {
-        const auto known = time.start + time.layout + time.trials + time.finals + time.compiler + time.idle;
-        table.add({time.device, seconds_text(time.start), seconds_text(time.layout), seconds_text(time.trials),
+        const auto known = time.start + time.prepare + time.trials + time.finals + time.compiler + time.idle;
+        table.add({time.device, seconds_text(time.start), seconds_text(time.prepare), seconds_text(time.trials),
                    seconds_text(time.finals), seconds_text(time.compiler), seconds_text(time.idle),
                    seconds_text(std::max(0.0, report.seconds - known))});
     }
@@ -148,7 +148,7 @@ nlohmann::json to_json(const Effort& effort) {
 }
 
 nlohmann::json to_json(const WorkerTime& time) {
-    return {{"device_id", time.device},      {"start_seconds", time.start},   {"prepare_seconds", time.layout},
+    return {{"device_id", time.device},      {"start_seconds", time.start},   {"prepare_seconds", time.prepare},
             {"trials_seconds", time.trials}, {"finals_seconds", time.finals}, {"compiler_seconds", time.compiler},
             {"idle_seconds", time.idle}};
 }

@@ -323,7 +323,7 @@ void Scheduler::time_preparation(WorkerSlot& slot, Lock& lock, const std::functi
     lock.lock();
     const auto start = (slot.worker->starting() - started).count();
     slot.time.start += start;
-    slot.time.layout += seconds_since(begin) - start;
+    slot.time.prepare += seconds_since(begin) - start;
 }
 
 }  // namespace smemtune

@@ -28,8 +28,8 @@ struct Effort {
 /// How a worker's time was spent, in seconds.
 struct WorkerTime {
     std::string device;
-    double start = 0;   ///< starting the process, including opening the device
-    double layout = 0;  ///< preparing problems: operands and references
+    double start = 0;    ///< starting the process, including opening the device
+    double prepare = 0;  ///< preparing problems: operands and references
     double trials = 0;
     double finals = 0;
     double compiler = 0;  ///< waiting for the compiler, with no other work

@@ -61,7 +61,7 @@ TEST(Report, ALineForEachProblemSaysWhatWonAndHowFastItIs) {
 
 TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
     auto made = report();
-    made.workers = {{.device = "0", .start = 0.25, .layout = 0.125, .trials = 0.5},
+    made.workers = {{.device = "0", .start = 0.25, .prepare = 0.125, .trials = 0.5},
                     {.device = "1", .finals = 0.5, .compiler = 0.0625, .idle = 0.5}};
     const auto text = to_text(made);
     EXPECT_EQ(line_with(text, "messages"), "device  start  prepare  trials  finals  compiler  idle  messages");
@@ -207,7 +207,7 @@ TuneReport full() {
     ProblemResult lost{.problem = gemm(7, 7, 7)};
     lost.ended = "every configuration was tried";
     made.problems = {won, lost};
-    made.workers = {{.device = "1", .start = 0.5, .layout = 1, .trials = 2, .finals = 4, .compiler = 8, .idle = 16}};
+    made.workers = {{.device = "1", .start = 0.5, .prepare = 1, .trials = 2, .finals = 4, .compiler = 8, .idle = 16}};
     made.planned = 1001;
     made.recalled = 1002;
     made.measured = 1003;
