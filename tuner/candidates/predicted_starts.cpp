@@ -1,6 +1,7 @@
 #include "tuner/candidates/predicted_starts.h"
 
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 
 #include "runtime/predict/predictor.h"
@@ -17,13 +18,21 @@ namespace {
 
 constexpr std::size_t most_of_a_template = 3;
 
-const std::vector<PortfolioText>& parsed_portfolios() {
-    static const auto portfolios = [] {
-        std::vector<PortfolioText> parsed;
-        for (const auto& [path, text] : shipped_portfolios()) parsed.push_back(parse_portfolio_text(path, text));
-        return parsed;
-    }();
-    return portfolios;
+// Returns the portfolios for an operation and a compute capability. Parses only these, because each run of smemtune would
+// otherwise parse megabytes of text.
+const std::vector<PortfolioText>& portfolios_for(const std::string& operation, const Device& device) {
+    static std::mutex mutex;
+    static std::map<std::pair<std::string, std::int64_t>, std::vector<PortfolioText>> parsed;
+    const std::scoped_lock lock(mutex);
+    const auto [known, is_new] = parsed.try_emplace({operation, device.compute_capability});
+    if (!is_new) return known->second;
+    for (const auto& [path, text] : shipped_portfolios()) {
+        const bool fits = text.find("\noperation = \"" + operation + "\"\n") != std::string::npos &&
+                          text.find("\ncompute_capability = " + std::to_string(device.compute_capability) + "\n") !=
+                              std::string::npos;
+        if (fits) known->second.push_back(parse_portfolio_text(path, text));
+    }
+    return known->second;
 }
 
 using TemplatesByName = std::map<std::string, const KernelTemplate*>;
@@ -40,23 +49,36 @@ bool is_similar(const PortfolioText& portfolio, const Problem& problem, const De
                                [&](const PortfolioRow& row) { return templates.contains(row.kernel_template); });
 }
 
-// Predicts the times of the members of `portfolio` that are of one of `templates`, as if they had been verified for the
-// type and layout of `like`. `templates` must outlive the result.
-Predictor predictor_of(const PortfolioText& portfolio, const Problem& like, const Device& device,
+// Whether the template has the parameters of the configuration, with these values. A template may have changed since
+// the portfolio was measured, and a user's template may have the same name.
+bool is_in_space(const KernelTemplate& kernel, const Configuration& configuration) {
+    return std::ranges::all_of(configuration.values, [&](const auto& each) {
+        const auto parameter = std::ranges::find(kernel.parameters, each.first, &Parameter::name);
+        return parameter != kernel.parameters.end() && std::ranges::count(parameter->values, each.second) > 0;
+    });
+}
+
+// Predicts the times of the members of `portfolio` that are of one of `templates`, as if they had been verified for all
+// of `problems`, which have the same operation, type and layout. The kernels of `templates` must outlive the result.
+Predictor predictor_of(const PortfolioText& portfolio, std::span<const Problem> problems, const Device& device,
                        const TemplatesByName& templates) {
-    auto members = portfolio.members;
-    // The text of a portfolio names the template of each member. The predictor tells templates apart by numbers, so
-    // each template gets its index in `templates` as its number.
-    for (auto& row : members) {
+    const auto& like = problems.front();
+    std::set<std::string> classes;
+    for (const auto& problem : problems) classes.insert(problem_class(problem, element_type(like.type).bytes));
+    std::vector<PortfolioRow> members;
+    for (auto row : portfolio.members) {
         const auto found = templates.find(row.kernel_template);
+        if (found == templates.end() || !is_in_space(*found->second, row.member.configuration)) continue;
+        // The text of a portfolio names the template of each member. The predictor tells templates apart by numbers, so
+        // each template gets its index in `templates` as its number.
         row.member.kernel_template = std::distance(templates.begin(), found);
-        if (found != templates.end()) row.member.verified_by = operation_identity(*found->second, like) + "/";
+        row.member.verified_by = operation_identity(*found->second, like) + "/";
+        row.member.classes.assign(classes.begin(), classes.end());
+        members.push_back(std::move(row));
     }
     return Predictor({.members = std::move(members), .damages = {}}, like, device,
                      [&](const TrialRow& row) -> std::shared_ptr<const KernelTemplate> {
-                         const auto found = templates.find(row.kernel_template);
-                         if (found == templates.end()) return nullptr;
-                         return {std::shared_ptr<const void>(), found->second};
+                         return {std::shared_ptr<const void>(), templates.find(row.kernel_template)->second};
                      });
 }
 
@@ -84,9 +106,9 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
         names.insert(planned.kernel_template->name);
         by_name[planned.kernel_template->name] = planned.kernel_template;
     }
-    const auto* const portfolio = most_similar(parsed_portfolios(), problem, device, names);
+    const auto* const portfolio = most_similar(portfolios_for(problem.operation, device), problem, device, names);
     if (portfolio == nullptr) return {};
-    const auto predictor = predictor_of(*portfolio, problem, device, by_name);
+    const auto predictor = predictor_of(*portfolio, {&problem, 1}, device, by_name);
     std::map<std::string, std::vector<Configuration>> starts;
     double best_us = 0;
     for (const auto& prediction : predictor.ranking(problem)) {
@@ -99,36 +121,38 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     return starts;
 }
 
-std::vector<PredictedWinner> predicted_winners(std::span<const Problem> problems, const Device& device,
-                                               std::span<const KernelTemplate> templates) {
+std::vector<PredictedFastest> predicted_fastest(std::span<const Problem> problems, const Device& device,
+                                                std::span<const KernelTemplate> templates) {
     TemplatesByName by_name;
     for (const auto& kernel : templates) by_name[kernel.name] = &kernel;
-    std::vector<PredictedWinner> winners;
-    for (const auto& portfolio : parsed_portfolios()) {
-        if (problems.empty() || !is_similar(portfolio, problems.front(), device, by_name)) continue;
-        const auto predictor = predictor_of(portfolio, problems.front(), device, by_name);
+    std::vector<PredictedFastest> fastest;
+    if (problems.empty()) return fastest;
+    for (const auto& portfolio : portfolios_for(problems.front().operation, device)) {
+        if (!is_similar(portfolio, problems.front(), device, by_name)) continue;
+        const auto predictor = predictor_of(portfolio, problems, device, by_name);
         Predictor::Scratch scratch;
         for (std::size_t i = 0; i < problems.size(); ++i) {
             predictor.predict(problems[i], scratch);
             if (scratch.predictions.empty()) continue;
             Predictor::put_first(scratch.predictions);
             const auto& first = *scratch.predictions.front().member;
-            auto winner = std::ranges::find_if(winners, [&](const PredictedWinner& each) {
+            auto known = std::ranges::find_if(fastest, [&](const PredictedFastest& each) {
                 return each.kernel == first.kernel_template.get() && each.configuration == *first.configuration;
             });
-            if (winner == winners.end()) {
-                winners.push_back({.kernel = first.kernel_template.get(), .configuration = *first.configuration});
-                winner = std::prev(winners.end());
+            if (known == fastest.end()) {
+                fastest.push_back({.kernel = first.kernel_template.get(), .configuration = *first.configuration});
+                known = std::prev(fastest.end());
             }
-            winner->problems.push_back(i);
+            known->problems.push_back(i);
         }
     }
-    for (auto& winner : winners) {
-        std::ranges::sort(winner.problems);
-        const auto repeated = std::ranges::unique(winner.problems);
-        winner.problems.erase(repeated.begin(), repeated.end());
+    for (auto& each : fastest) {
+        std::ranges::sort(each.problems);
+        const auto repeated = std::ranges::unique(each.problems);
+        each.problems.erase(repeated.begin(), repeated.end());
     }
-    return winners;
+    std::ranges::stable_sort(fastest, std::ranges::greater{}, [](const auto& each) { return each.problems.size(); });
+    return fastest;
 }
 
 }  // namespace smemtune

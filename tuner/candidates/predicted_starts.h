@@ -28,16 +28,18 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
                                                                    const std::vector<PlannedSpace>& templates);
 
 /// A member of a shipped portfolio that is predicted to be the fastest of its portfolio at some problems.
-struct PredictedWinner {
-    const KernelTemplate* kernel = nullptr;
-    Configuration configuration;        ///< has a value for each parameter of the template
-    std::vector<std::size_t> problems;  ///< the indices of these problems, in ascending order
+struct PredictedFastest {
+    const KernelTemplate* kernel = nullptr;  ///< one of the templates that predicted_fastest() got
+    Configuration configuration;             ///< has a value for each parameter of the template
+    std::vector<std::size_t> problems;       ///< the indices of these problems, in ascending order
 };
 
 /// Returns the members that are predicted to be the fastest of their portfolio at one or more of `problems`, which are
-/// all of one operation, type and layout. Uses the portfolios that the program contains for the same operation, element
-/// size and compute capability, for any type and layout. A member that several portfolios have is returned once.
-std::vector<PredictedWinner> predicted_winners(std::span<const Problem> problems, const Device& device,
-                                               std::span<const KernelTemplate> templates);
+/// all of one operation, type and layout. The member with the most such problems comes first. Uses the portfolios that
+/// the program contains for the same operation, element size and compute capability, for any type and layout. A member
+/// that several portfolios have is returned once. Leaves out members with parameters or values that their template in
+/// `templates` does not have.
+std::vector<PredictedFastest> predicted_fastest(std::span<const Problem> problems, const Device& device,
+                                                std::span<const KernelTemplate> templates);
 
 }  // namespace smemtune

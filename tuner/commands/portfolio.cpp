@@ -34,9 +34,10 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
         {.name = "portfolio",
          .summary =
              "Find a few configurations, the members, of which one is near the best at any size. An application then "
-             "gets a fast kernel even at a size that was not tuned. The command tunes a sample of sizes, times all "
-             "winners at all of these sizes, and chooses the members. It also fits a model of the time of each member. "
-             "A fetch chooses a member by these models. The same command run again measures only what is new.",
+             "gets a fast kernel even at a size that was not tuned. The command tunes a sample of sizes, times the "
+             "winners and members of shipped portfolios at these sizes, and chooses the members. It also fits a model "
+             "of the time of each member. A fetch chooses a member by these models. The same command run again "
+             "measures only what is new.",
          .examples = {{"smemtune portfolio --device 0", "For single-precision matrix products of any size."},
                       {"smemtune portfolio --shapes-from shapes.txt", "For the sizes of an application: a line each."},
                       {"smemtune portfolio --device 0 --layout nt --budget 5m", ""}},

@@ -27,7 +27,8 @@ constexpr std::size_t samples_nearby = 20;   // each configuration is first time
 // which they were tuned, about 160 pairs per second. It gets the larger part, because most of the loss is due to
 // predictions, which need these times. Verification takes some seconds, and the budget does not limit it.
 constexpr double tuning_share = 0.4;
-constexpr double cross_share = 0.9;  // a share of the whole budget, so it includes tuning_share
+constexpr double compile_share = 0.5;  // until then, members of other portfolios are compiled
+constexpr double cross_share = 0.9;    // a share of the whole budget, so it includes the other shares
 
 std::vector<std::size_t> numbers_to(std::size_t count) {
     std::vector<std::size_t> numbers(count);
@@ -126,12 +127,21 @@ private:
         return times;
     }
 
+    [[nodiscard]] Deadline end_at(double share) const {
+        if (!request_.budget) return Deadline::max();
+        return begin_ + std::chrono::duration_cast<Clock::duration>(share * *request_.budget);
+    }
+
     void choose_and_store() {
-        entries_ = collect_entries(source_);
-        add_predicted_entries(source_, entries_);
-        report_.configurations = entries_.size();
-        if (entries_.empty()) return;
         const auto begin = Clock::now();
+        entries_ = collect_entries(source_);
+        // Without any tuned sample, for example if a new driver makes all stored trials outdated, there is no new
+        // portfolio. The stored one is then better than one of predicted members alone.
+        if (entries_.empty()) return;
+        progress_.begin_part("compiling members of other portfolios");
+        add_predicted_entries(source_, entries_, end_at(compile_share));
+        report_.configurations = entries_.size();
+        if (resources_.interrupted) return;
         const auto run = resources_.store.start_run({request_.text, {}, {}});
         MeasureContext context{.source = source_, .entries = entries_, .run_row = run};
         auto times = empty_times();
@@ -144,10 +154,6 @@ private:
     // Times every configuration at samples near those where tuning or a prediction found it. Then times the most
     // promising configurations at all samples.
     void cross_time(MeasureContext& context, CrossTimes& times) {
-        const auto end_at = [&](double share) {
-            if (!request_.budget) return Clock::time_point::max();
-            return begin_ + std::chrono::duration_cast<Clock::duration>(share * *request_.budget);
-        };
         CrossTimer timer(context, times);
         progress_.begin_part("cross-timing, near");
         context.deadline = end_at((tuning_share + cross_share) / 2);

@@ -41,7 +41,7 @@ struct PortfolioReport {
     Device device;
     std::vector<Member> members;
     std::vector<Served> served;      ///< of each sample: the losses of portfolios that were built without the sample
-    std::size_t configurations = 0;  ///< how many configurations were timed
+    std::size_t configurations = 0;  ///< how many configurations may become members
     MeasureCounts counts;
     std::size_t wrong = 0;  ///< how many chosen members were left out: wrong, not verified, or not compiled
     double tune_seconds = 0, cross_seconds = 0, verify_seconds = 0, seconds = 0;
@@ -50,7 +50,7 @@ struct PortfolioReport {
 
 /// Builds and stores a portfolio in these steps:
 /// 1. tune the samples that have no winner yet;
-/// 2. time the fastest configurations of each sample at other samples, too;
+/// 2. time the fastest configurations of each sample, and members of shipped portfolios, at other samples, too;
 /// 3. choose the members, fit their models, and estimate the loss by cross-validation over the samples;
 /// 4. verify each member for each class of problems.
 /// A later run does not repeat trials that are stored. A budget ends steps 1 and 2 early; the portfolio is then built

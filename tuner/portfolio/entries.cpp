@@ -86,6 +86,7 @@ void recall_compiled(const EntrySource& source, std::span<Entry> entries) {
     }
     const auto& store = source.resources.store;
     for (const auto& sample : source.samples) {
+        if (wanted.empty()) return;
         const auto problem_row = store.find(sample.problem);
         if (!problem_row) continue;
         for (const auto row : template_rows) {
@@ -137,24 +138,24 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
     return entries;
 }
 
-void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries) {
+void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries, Deadline deadline) {
     std::vector<Problem> problems;
     for (const auto& sample : source.samples) problems.push_back(sample.problem);
     const auto template_rows = template_rows_of(source);
     std::vector<Entry> added;
-    for (auto& winner : predicted_winners(problems, source.resources.device, source.templates)) {
-        const auto row = template_rows[static_cast<std::size_t>(winner.kernel - source.templates.data())];
-        const auto known = find_entry(entries, row, winner.configuration);
+    for (auto& fastest : predicted_fastest(problems, source.resources.device, source.templates)) {
+        const auto row = template_rows[static_cast<std::size_t>(fastest.kernel - source.templates.data())];
+        const auto known = find_entry(entries, row, fastest.configuration);
         if (known == entries.end()) {
-            added.push_back({.kernel = winner.kernel,
+            added.push_back({.kernel = fastest.kernel,
                              .template_row = row,
-                             .configuration = winner.configuration,
+                             .configuration = fastest.configuration,
                              .code_hash = {},
-                             .bound = bound_of(source, *winner.kernel, winner.configuration, {}),
-                             .found = std::move(winner.problems)});
+                             .bound = bound_of(source, *fastest.kernel, fastest.configuration, {}),
+                             .found = std::move(fastest.problems)});
         } else {
             std::vector<std::size_t> found;
-            std::ranges::set_union(known->found, winner.problems, std::back_inserter(found));
+            std::ranges::set_union(known->found, fastest.problems, std::back_inserter(found));
             known->found = std::move(found);
         }
     }
@@ -163,7 +164,7 @@ void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entrie
     for (std::size_t i = 0; i < added.size(); ++i) {
         if (added[i].code_hash.empty()) not_compiled.push_back(i);
     }
-    provide_code(source, added, not_compiled);
+    provide_code(source, added, not_compiled, deadline);
     for (auto& entry : added) {
         if (entry.binary) {
             entry.bound = bound_of(source, *entry.kernel, entry.configuration, entry.binary->resources);
@@ -172,7 +173,8 @@ void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entrie
     }
 }
 
-void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted) {
+void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted,
+                  Deadline deadline) {
     const auto& compiler = source.resources.compiler;
     const auto& like = source.samples.front().problem;
     std::vector<Entry*> missing;
@@ -193,6 +195,7 @@ void provide_code(const EntrySource& source, std::vector<Entry>& entries, const 
         missing.push_back(&entry);
     }
     parallel_for(missing.size(), source.jobs, [&](std::size_t i) {
+        if (source.resources.interrupted || Deadline::clock::now() > deadline) return;
         auto& entry = *missing[i];
         auto compiled = compiler.compile(program_of(*entry.kernel, entry.configuration, like));
         auto* binary = std::get_if<Binary>(&compiled);

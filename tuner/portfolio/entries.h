@@ -1,6 +1,7 @@
 // The configurations that may become members of a portfolio, and their machine code.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +21,8 @@ struct Entry {
     Configuration configuration;
     std::string code_hash;
     BoundLaunch bound;
-    /// The samples at which this configuration was among the fastest, or was predicted to be the fastest.
+    /// The samples at which this configuration was among the fastest, or was predicted to be the fastest, in ascending
+    /// order.
     std::vector<std::size_t> found{};
     std::vector<std::size_t> won{};  ///< the samples at which this configuration was the fastest
     std::optional<Binary> binary{};  ///< the machine code, which provide_code() sets
@@ -49,13 +51,18 @@ std::string toolchain_of(const TuneResources& resources);
 /// only the fastest of them is taken.
 std::vector<Entry> collect_entries(const EntrySource& source);
 
+using Deadline = std::chrono::steady_clock::time_point;
+
 /// Adds the members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a
-/// sample (predicted_winners()). Portfolios for other layouts and similar types count, too. Each added entry is
-/// compiled, unless a sample has a stored trial of it. A member that does not compile is not added.
-void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries);
+/// sample (predicted_fastest()). Portfolios for other layouts and similar types count, too. If a sample has a stored
+/// trial of an added entry, the entry takes the hash of its machine code from this trial. Otherwise it is compiled. A
+/// member is not added if it does not compile, or if its compile would begin after `deadline` or an interrupt.
+void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries, Deadline deadline = Deadline::max());
 
 /// Sets the machine code of each entry whose index is in `wanted`, unless the entry has code already. Reads stored
-/// code, or compiles on several threads. An entry that does not compile stays without code.
-void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted);
+/// code, or compiles on several threads. An entry stays without code if it does not compile, or if its compile would
+/// begin after `deadline` or an interrupt.
+void provide_code(const EntrySource& source, std::vector<Entry>& entries, const std::vector<std::size_t>& wanted,
+                  Deadline deadline = Deadline::max());
 
 }  // namespace smemtune

@@ -22,8 +22,8 @@ protected:
         return predicted_starts(problem, device, templates);
     }
 
-    std::vector<PredictedWinner> winners_at(const std::vector<Problem>& problems) {
-        return predicted_winners(problems, hopper, kernels);
+    std::vector<PredictedFastest> fastest_at(const std::vector<Problem>& problems) {
+        return predicted_fastest(problems, hopper, kernels);
     }
 
     std::vector<KernelTemplate> kernels = builtin_templates();
@@ -101,40 +101,61 @@ TEST_F(PredictedStarts, ThereAreNoneWhereNoPortfolioIsShipped) {
     EXPECT_THAT(at(gemm(1024, 1024, 1024, "3xtf32"), hopper), IsEmpty()) << "no member is of its templates";
 }
 
-TEST_F(PredictedStarts, WinnersComeFromThePortfoliosOfAllLayoutsAndRunAtTheirProblems) {
+TEST_F(PredictedStarts, TheFastestComeFromThePortfoliosOfAllLayoutsAndRunAtTheirProblems) {
     const std::vector problems{gemm(4096, 4096, 4096, "f32", "tt"), gemm(4096, 16, 4096, "f32", "tt"),
                                gemm(200, 300, 5000, "f32", "tt")};
-    const auto winners = winners_at(problems);
+    const auto fastest = fastest_at(problems);
     std::vector<int> of_each_problem(problems.size());
-    for (const auto& winner : winners) {
-        EXPECT_TRUE(std::ranges::is_sorted(winner.problems, std::ranges::less_equal{}) || winner.problems.size() == 1);
-        for (const auto i : winner.problems) {
+    for (const auto& each : fastest) {
+        EXPECT_TRUE(std::ranges::is_sorted(each.problems, std::ranges::less_equal{}) || each.problems.size() == 1);
+        for (const auto i : each.problems) {
             ++of_each_problem[i];
-            EXPECT_EQ(infeasibility(*winner.kernel, winner.configuration, problems[i], hopper), std::nullopt)
-                << to_text(winner.configuration);
+            EXPECT_EQ(infeasibility(*each.kernel, each.configuration, problems[i], hopper), std::nullopt)
+                << to_text(each.configuration);
         }
     }
-    // Each of the four portfolios of f32 has a winner at each problem. Two of them may have the same one.
-    EXPECT_THAT(of_each_problem, ::testing::Each(::testing::AllOf(::testing::Ge(2), ::testing::Le(4))));
+    EXPECT_THAT(of_each_problem, ::testing::Each(::testing::Ge(2))) << "portfolios with different members";
 }
 
-TEST_F(PredictedStarts, AWinnerOfSeveralPortfoliosAndProblemsIsThereOnce) {
+TEST_F(PredictedStarts, TheFastestOfSeveralPortfoliosOrProblemsIsThereOnce) {
     std::vector<Problem> problems;
     for (const auto size : {1000, 1500, 2000, 3000, 4096, 6000, 8192}) problems.push_back(gemm(size, size, size));
-    const auto winners = winners_at(problems);
+    const auto fastest = fastest_at(problems);
     std::set<std::string> texts;
-    for (const auto& winner : winners) {
-        EXPECT_TRUE(texts.insert(winner.kernel->name + " " + to_text(winner.configuration)).second);
-        EXPECT_EQ(std::set(winner.problems.begin(), winner.problems.end()).size(), winner.problems.size());
+    for (const auto& each : fastest) {
+        EXPECT_TRUE(texts.insert(each.kernel->name + " " + to_text(each.configuration)).second);
+        EXPECT_EQ(std::set(each.problems.begin(), each.problems.end()).size(), each.problems.size());
     }
-    EXPECT_LT(winners.size(), 4 * problems.size()) << "no configuration wins at two sizes or in two portfolios";
+    EXPECT_LT(fastest.size(), 4 * problems.size()) << "no configuration wins at two sizes or in two portfolios";
 }
 
-TEST_F(PredictedStarts, ThereAreNoWinnersForOtherArchitecturesAndTemplates) {
-    EXPECT_THAT(predicted_winners(std::vector{gemm(512, 512, 512)}, model_device("sm_80"), kernels), IsEmpty());
-    EXPECT_THAT(winners_at({}), IsEmpty());
+TEST_F(PredictedStarts, TheFastestOfAnotherLayoutNeedNotHaveBeenVerifiedForTheClassOfTheProblem) {
+    // Members of nn that copy B as vectors need N to be a multiple of 4. In nt, the same copies need K to be one.
+    const auto fastest = fastest_at({gemm(2001, 2001, 2000, "f32", "nt")});
+    EXPECT_THAT(fastest, ::testing::Contains(::testing::Truly([](const PredictedFastest& each) {
+                    return each.configuration.values.contains("VECTOR_B") &&
+                           each.configuration.values.at("VECTOR_B") == 4;
+                })));
+}
+
+TEST_F(PredictedStarts, MembersThatTheTemplateDoesNotHaveAreLeftOut) {
+    const std::vector problems{gemm(4096, 4096, 4096)};
+    auto& kernel = *std::ranges::find(kernels, "warp_tiled", &KernelTemplate::name);
+    const auto count = [&] { return std::ranges::count(fastest_at(problems), &kernel, &PredictedFastest::kernel); };
+    ASSERT_GT(count(), 0);
+    const auto parameters = kernel.parameters;
+    std::erase_if(kernel.parameters, [](const Parameter& each) { return each.name == "STAGES"; });
+    EXPECT_EQ(count(), 0) << "another parameter";
+    kernel.parameters = parameters;
+    std::ranges::find(kernel.parameters, "BLOCK_M", &Parameter::name)->values = {17};
+    EXPECT_EQ(count(), 0) << "other values";
+}
+
+TEST_F(PredictedStarts, ThereAreNoFastestForOtherArchitecturesAndTemplates) {
+    EXPECT_THAT(predicted_fastest(std::vector{gemm(512, 512, 512)}, model_device("sm_80"), kernels), IsEmpty());
+    EXPECT_THAT(fastest_at({}), IsEmpty());
     const auto naive = std::ranges::find(kernels, "naive", &KernelTemplate::name);
-    EXPECT_THAT(predicted_winners(std::vector{gemm(512, 512, 512)}, hopper, {&*naive, 1}), IsEmpty());
+    EXPECT_THAT(predicted_fastest(std::vector{gemm(512, 512, 512)}, hopper, {&*naive, 1}), IsEmpty());
 }
 
 }  // namespace

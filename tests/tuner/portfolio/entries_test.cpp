@@ -172,17 +172,28 @@ TEST_F(PredictedEntries, WithAStoredTrialAreNotCompiledAgain) {
 
 TEST_F(PredictedEntries, AddTheirSamplesToEntriesThatSearchesFound) {
     auto known = entries();
-    const auto both = known.size();
+    const auto predicted = known;
     for (auto& entry : known) {
-        entry.found = {};
+        entry.found = {0};
         entry.code_hash = "from a search";
     }
     add_predicted_entries(source(fake_.resources), known);
-    ASSERT_EQ(known.size(), both);
-    for (const auto& entry : known) {
-        EXPECT_FALSE(entry.found.empty());
-        EXPECT_EQ(entry.code_hash, "from a search");
+    ASSERT_EQ(known.size(), predicted.size());
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        std::set<std::size_t> both(predicted[i].found.begin(), predicted[i].found.end());
+        both.insert(0);
+        EXPECT_THAT(known[i].found, ::testing::ElementsAreArray(both));
+        EXPECT_EQ(known[i].code_hash, "from a search");
     }
+}
+
+TEST_F(PredictedEntries, AreNotCompiledAfterADeadlineOrAnInterrupt) {
+    std::vector<Entry> added;
+    add_predicted_entries(source(fake_.resources), added, Deadline::clock::now() - std::chrono::seconds(1));
+    EXPECT_THAT(added, IsEmpty());
+    fake_.interrupted = true;
+    EXPECT_THAT(entries(), IsEmpty());
+    EXPECT_THAT(fake_.compiler.begun(), IsEmpty());
 }
 
 TEST_F(PredictedEntries, ThatDoNotCompileAreNotAdded) {

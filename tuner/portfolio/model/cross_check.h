@@ -24,7 +24,7 @@ struct LeftOut {
 };
 
 /// Splits the problems into `folds` parts. For each part, builds a portfolio of at most `size` members from the other
-/// parts. Configurations that a search found only in this part are left out. Returns the losses of this portfolio at
+/// parts. Configurations that were found only in this part are left out. Returns the losses of this portfolio at
 /// the problems of the part. For `same_members`, the members are `members` in every part, and only their models are
 /// fitted.
 std::vector<LeftOut> check_left_out(const CrossTimes& times, std::size_t size,

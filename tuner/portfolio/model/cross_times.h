@@ -17,13 +17,14 @@ struct CrossTimes {
 
         [[nodiscard]] bool is_valid() const { return terms[static_cast<std::size_t>(Term::launch)] > 0; }
     };
-    std::vector<double> counts;                   ///< of each problem: how often an application asks for it
-    std::vector<std::vector<double>> places;      ///< of each problem: the logarithms of its extents
-    std::vector<std::size_t> groups;              ///< of each configuration: the number of its template
-    std::vector<std::vector<std::size_t>> found;  ///< of each configuration: the problems that Entry::found lists
-    std::vector<std::vector<std::size_t>> won;    ///< of each configuration: the problems that it is the winner of
-    std::vector<std::vector<Cell>> cells;         ///< by problem, then by configuration
-    RowAlignment alignment{};                     ///< tells how the rows of a problem's matrices are aligned
+    std::vector<double> counts;               ///< of each problem: how often an application asks for it
+    std::vector<std::vector<double>> places;  ///< of each problem: the logarithms of its extents
+    std::vector<std::size_t> groups;          ///< of each configuration: the number of its template
+    std::vector<std::vector<std::size_t>>
+        found;  ///< of each configuration: the problems where a search or a prediction found it
+    std::vector<std::vector<std::size_t>> won;  ///< of each configuration: the problems that it is the winner of
+    std::vector<std::vector<Cell>> cells;       ///< by problem, then by configuration
+    RowAlignment alignment{};                   ///< tells how the rows of a problem's matrices are aligned
 
     [[nodiscard]] std::size_t problems() const { return cells.size(); }
     [[nodiscard]] std::size_t configurations() const { return groups.size(); }
