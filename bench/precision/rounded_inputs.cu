@@ -1,4 +1,5 @@
-// The kernel naive, but its inputs keep only KEPT_BITS bits of their significand: 24 is f32, 11 is TF32, 8 is BF16.
+// The kernel `naive` with inputs of lower precision. The inputs that OPERANDS selects keep only KEPT_BITS bits of their
+// significand: 24 as in f32, 11 as in TF32, or 8 as in BF16.
 #include "configuration.h"
 
 union Value {

@@ -14,9 +14,9 @@
 //
 // Some tricks need no function of their own, only a certain order of statements. Their code is in other files:
 //   - load order (load_fragments in gemm/warp_tiled/fragment.h): the operand that is loaded first gets the lower
-//     register numbers. The compiler puts the lower number first in an FFMA, and an FFMA can keep an operand for the
-//     next FFMA (`.reuse`) only in the same operand slot. Seen as: one more conflict per column of accumulators if the
-//     operands are loaded in the wrong order.
+//     register numbers. The compiler puts the register with the lower number into the first operand slot of an FFMA.
+//     An FFMA can keep an operand for the next FFMA (`.reuse`) only in the same slot. Seen as: one more conflict per
+//     column of accumulators if the operands are loaded in the wrong order.
 //   - dummy load (fix_register_order, same file): both fragment buffers get their registers before the loop, one after
 //     the other. Seen as: 125 conflicts without the dummy load.
 //   - back and forth (multiply, same file): consecutive FFMAs share an operand.
@@ -104,7 +104,7 @@ __device__ __forceinline__ void store_alone(float* to, float value) { *static_ca
 /// registers, so the accumulators can have registers that suit the banks in the main loop. NVRTC's optimizer handles an
 /// asm statement as one instruction, so it has fewer instructions to process.
 /// Seen as: 173 conflicts without the addition, 100 with it (the winner at 4096 in layout nt). A program takes a sixth
-/// longer to compile if the same statements are written in C++.
+/// longer to compile if C++ statements replace the asm statement.
 __device__ __forceinline__ void store_four_sums(float* to, const float* four, float zero, bool wanted) {
 #ifdef SMEMTUNE_HOST
     for (int i = 0; i < 4 && wanted; ++i) to[i] = four[i] + zero;

@@ -3,13 +3,15 @@
 // a CPU, wait_for_previous_kernel does nothing.
 #pragma once
 
-/// Waits until the previous kernel of the stream is complete and its writes are visible. Earlier kernels are then
-/// complete, too, if each of them also waited or was launched without permission to start early. After the wait, the
-/// function allows the next kernel to start as soon as all blocks of this kernel have called the function.
+/// Waits until the previous kernel of the stream is complete and its writes are visible. All kernels before that one
+/// are then complete, too, if each kernel of the stream calls this function or is launched without permission to start
+/// early. After the wait, the function allows the next kernel to start as soon as all blocks of this kernel have called
+/// the function.
 ///
-/// Each thread must call the function before it accesses global memory, and at least one thread of each launch must
-/// call it. A thread may call it more than once. Data that the previous kernel may write must not be read through
-/// pointers that are both const and __restrict__: the compiler may assume that such data does not change.
+/// A thread must call the function before its first access to global memory. In each launch, at least one thread must
+/// call it, even if no thread accesses global memory. A thread may call it more than once. Data that the previous
+/// kernel may write must not be read through pointers that are both const and __restrict__: the compiler may assume
+/// that such data does not change.
 ///
 /// `known` is a value that is needed right after the wait; it must not be negative. The wait depends on it, so the
 /// compiler computes it before the wait. If `next_may_start` is false, the next kernel starts when this kernel has

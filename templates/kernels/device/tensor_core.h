@@ -10,7 +10,7 @@
 
 /// Loads four matrices from shared memory, each with 8 rows of 16 bytes. `row` of lane 8 * i + r is the address of row
 /// r of matrix i, aligned to 16 bytes. In each lane (g = lane / 4, t = lane % 4), to[i] becomes word t of row g of
-/// matrix i. If `transposed`, it becomes elements (2t, g) and (2t + 1, g) of this matrix; they must have 16 bits.
+/// matrix i. If `transposed`, to[i] becomes elements (2t, g) and (2t + 1, g) of matrix i, and T must have 16 bits.
 template <bool transposed, class T>
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], const T* row) {
     static_assert(sizeof(T) == 2 || !transposed, "the instruction transposes elements of 16 bits");
@@ -71,9 +71,9 @@ double element_of(unsigned word, int which) {
 #endif
 
 #ifdef SMEMTUNE_HOST
-/// Returns the sum of exact terms as a tensor core of compute capability 8.0 computes it. All bits of the terms below
-/// the 25th bit of the largest term are dropped. Then the sum is truncated to 24 bits. Newer tensor cores keep more
-/// bits of the terms. Source: Fasi, Higham, Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ
+/// Returns the sum of exact terms as a tensor core of compute capability 8.0 computes it. Each term loses its
+/// bits below the place of the largest term's 25th bit. Then the sum is truncated to 24 bits. Newer tensor cores keep
+/// more bits of the terms. Source: Fasi, Higham, Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ
 /// Computer Science 7, 2021, which describes the measurements.
 inline float truncated_sum(const double* terms, int count) {
     double exact = 0, largest = 0;

@@ -3,9 +3,9 @@
 //
 // No element of the matrix is used twice, so the matrix goes from global memory straight to registers, without shared
 // memory and without barriers. Little's law says how many bytes must be on their way: bandwidth x latency. To read
-// 4.2 TB/s with a latency of 0.8 us, 3.4 MB must be on their way at any time, or 26 KB for each of 132 multiprocessors.
-// A thread multiplies one chunk of the matrix per round. It keeps the loads of LOADS chunks on their way: after it has
-// used a chunk, it loads the chunk that it needs LOADS rounds later.
+// 4.2 TB/s with a latency of 0.8 us, 3.4 MB must be on their way at any time. On an H200, that is 26 KB for each of the
+// 132 multiprocessors. A thread multiplies one chunk of the matrix per round. It keeps the loads of LOADS chunks on
+// their way: after it has used a chunk, it loads the chunk that it needs LOADS rounds later.
 //
 // The elements of C are called outputs. A block computes a tile of TILE outputs. A thread computes partial sums of OWN
 // outputs, over one of SLICES slices of K. The contents of a chunk depend on the layout:
@@ -13,9 +13,9 @@
 //     matrix contiguous along K             4 k-steps of each of OWN outputs; threadIdx.x runs along K
 //     matrix contiguous along the outputs   OWN outputs of one k-step; threadIdx.x runs along the outputs
 //
-// If two or more blocks per tile fit on the GPU at once and K is long enough, they share the tile and divide K among
-// them. The three dimensions of the grid are the tiles, the blocks that share a tile, and the vectors. The kernel reads
-// the matrix once for each vector.
+// If the GPU has room for two or more blocks per tile and K is long enough, several blocks share each tile and divide K
+// among them. The three dimensions of the grid are the tiles, the blocks that share a tile, and the vectors. Normally
+// there is one vector. With several, the results are still right, but the kernel reads the matrix once for each vector.
 #include "configuration.h"
 #include "device/dependent_launch.h"
 #include "device/shared.h"
@@ -25,9 +25,9 @@
 static_assert(TILE % OWN == 0 && THREADS % ACROSS == 0, "whole threads tile a block");
 static_assert(ALONG_K != 0 || OWN % 4 == 0, "a thread reads four neighbouring outputs at once");
 
-/// The operands: one of A and B is the matrix, the other one is the vector. A line is contiguous in memory. If ALONG_K,
-/// the matrix has `outputs` lines of K elements, else K lines of `outputs` elements. Line i starts at matrix + i *
-/// stride. Element k of the vector is vector[k * increment].
+/// The operands: one of A and B is the matrix, the other one is the vector. The matrix consists of lines, each of which
+/// is contiguous in memory: `outputs` lines of K elements if ALONG_K, else K lines of `outputs` elements. Line i starts
+/// at matrix + i * stride. Element k of the vector is vector[k * increment].
 struct Operands {
     const Element* matrix;
     long long stride;
@@ -60,7 +60,7 @@ constexpr int ROUND = SLICES * DEPTH;  // number of k-steps that all slices toge
 /// The place from which a thread reads its next chunk. Elements beyond the last k-step become zeros in the chunk.
 template <bool ALIGNED>
 struct Cursor {
-    const Element* matrix[OWN];  // next element of each output; if a load has four outputs, only [0], [4], ... are used
+    const Element* matrix[OWN];  // next element of each output; if a load reads 4 outputs, only [0], [4], ... are used
     const Element* vector;
     long long stride;     // distance in elements from one k-step to the next in the matrix
     long long increment;  // distance in elements from one k-step to the next in the vector

@@ -4,9 +4,11 @@
 // A is used by TILE_COLUMNS threads, and an element of B by TILE_ROWS threads. So a phase has (TILE_ROWS +
 // TILE_COLUMNS) * TILE_DEPTH loads for 2 * TILE_ROWS * TILE_COLUMNS * TILE_DEPTH operations. Reuse depends only on the
 // tile of C, and is highest for a square. The depth does not change reuse: a deeper tile needs fewer barriers and
-// more shared memory. The tiles of A and B do not have the shape of the block. So the elements of a tile are numbered
-// row by row, and thread t loads elements t, t + THREADS, t + 2 * THREADS, ... This divides the loads as evenly as
-// possible.
+// more shared memory.
+//
+// The tiles of A and B do not have the shape of the block, so a thread cannot simply load the element at its own
+// position. Instead, the elements of a tile are numbered row by row, and thread t loads elements t, t + THREADS,
+// t + 2 * THREADS, ... This divides the loads as evenly as possible.
 #include "configuration.h"
 
 constexpr int THREADS = TILE_ROWS * TILE_COLUMNS;

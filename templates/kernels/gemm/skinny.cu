@@ -3,20 +3,20 @@
 //
 // A tile of C has all of the few columns (or rows), so no other tile needs the same part of the large operand. There is
 // little reuse, so speed depends on how many bytes are on their way at any time. Asynchronous copies bring k-tiles of
-// both operands, in the same order as in global memory, to STAGES stages of shared memory. The copies need no
-// registers.
+// both operands to STAGES stages of shared memory. The copies need no registers, so many bytes can be on their way. The
+// elements of a k-tile keep the order that they have in global memory.
 //
 // Few columns also mean few elements of C, too few for all threads of the GPU. So the threads divide K, in two ways:
 //
 //     k-steps of a k-tile   the threads of a block form SLICES_K slices, and each in turn takes four k-steps
-//     k-tiles               if K is long enough and the GPU has room for several blocks per tile, they share it
+//     k-tiles               several blocks share a tile of C, if K is long enough and the GPU has room for them
 //
 // How many blocks share a tile depends on the size of the product. The kernel reads this number from the grid
 // (gridDim.y), so one compiled kernel can be used for all sizes.
 //
 // A thread owns THREAD_M x THREAD_N elements of C, as in `thread_tiled`, and adds up the products of its slice. At the
-// end, a block adds up the sums of its slices through shared memory. Of the blocks that share a tile, the last one to
-// arrive then adds up the sums of all through the workspace. The order of the additions is fixed (split_sums.h).
+// end, a block adds up the sums of its slices through shared memory. If several blocks share a tile, each writes its
+// sums to the workspace, and the last of these blocks adds them up. The order of the additions is fixed (split_sums.h).
 #include "configuration.h"
 #include "device/async_copy.h"
 #include "device/dependent_launch.h"
@@ -28,15 +28,16 @@ static_assert(BLOCK_M % THREAD_M == 0 && BLOCK_N % THREAD_N == 0, "whole threads
 static_assert(BLOCK_K % (4 * SLICES_K) == 0, "a slice takes four k-steps at a time");
 static_assert(STAGES >= 2, "one stage is read while another is filled");
 
-/// The part of one operand in a stage: EXTENT rows of op(A), or columns of op(B), with BLOCK_K k-steps. A line is
-/// contiguous in memory: along K if LINES_ALONG_K, else along M (or N). The rows are divided among THREADS_ACROSS
-/// threads, and each owns OWN rows.
+/// The part of one operand in a stage: EXTENT rows of op(A) with BLOCK_K k-steps. For op(B), "row" means a column of
+/// op(B). The part consists of lines, each of which is contiguous in memory: along K if LINES_ALONG_K, else along M (or
+/// N). ALONG_K tells whether neighbouring k-steps of a row are neighbours in shared memory. The rows are divided among
+/// THREADS_ACROSS threads, and each thread owns OWN rows.
 template <int EXTENT, int OWN, int THREADS_ACROSS, bool LINES_ALONG_K, bool ALONG_K>
 struct Operand {
     static constexpr int LINES = LINES_ALONG_K ? EXTENT : BLOCK_K;
     static constexpr int LENGTH = LINES_ALONG_K ? BLOCK_K : EXTENT;
     static constexpr int PITCH = LINES_ALONG_K ? BLOCK_K + PAD_K : EXTENT;
-    /// A thread's rows form groups of WIDTH neighbouring rows. One load reads a group of 4.
+    /// A thread's rows form groups of WIDTH neighbouring rows. If WIDTH is 4, one load reads a group.
     static constexpr int WIDTH = ALONG_K ? 1 : OWN % 4 == 0 ? 4 : OWN;
 
     /// Returns the index of the i-th row of thread `thread`. thread_of and own_of are the inverse: they return `thread`
@@ -68,7 +69,7 @@ struct Operand {
         }
     }
 
-    /// Starts copying k-steps k .. k + BLOCK_K - 1 of EXTENT rows (columns), from `first` on.
+    /// Starts copying k-steps k .. k + BLOCK_K - 1 of EXTENT rows, from row `first` on. The operand has `extent` rows.
     static __device__ __forceinline__ void copy_tile(Element* shared, const Element* matrix, long long stride,
                                                      int first, int extent, int k, int K) {
         const int rows = extent - first;
@@ -146,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     for (int k_tile = first_k_tile - STAGES + 1; end_k_tile > k_tile; ++k_tile) {  // the first rounds only start copies
         if (k_tile >= first_k_tile) {
             wait_for_copies<STAGES - 2>();
-            __syncthreads();  // this k-tile is complete, and no thread reads the stage that is filled next any more
+            __syncthreads();  // this k-tile is complete, and no thread still reads the stage that is filled next
         }
         start_copies(k_tile + STAGES - 1);
         if (first_k_tile > k_tile) continue;

@@ -48,7 +48,8 @@ __device__ __forceinline__ void add_up(Element* scratch, int sources, const Load
 
 /// Adds up the sums of a block's SLICES slices: `load(slice, output)` returns the sum of one slice. Then adds up the
 /// sums of the `splits` blocks that share a tile. The last of these blocks to arrive passes the totals to
-/// `store(output, total)`. `workspace` has `splits` * OUTPUTS + 1 elements for each tile.
+/// `store(output, total)`. `workspace` has `splits` * OUTPUTS + 1 elements for each tile: the sums of the blocks and a
+/// counter, which must be 0 before the launch. The workspace is used only if `splits` > 1.
 template <int THREADS, int OUTPUTS, int SLICES, class Load, class Store>
 __device__ __forceinline__ void add_up_blocks(Element* scratch, Element* workspace, int tile, int split, int splits,
                                               const Load& load, const Store& store) {

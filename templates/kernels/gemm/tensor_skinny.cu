@@ -1,9 +1,10 @@
 // tensor_skinny: products with few rows or few columns, or with a vector, on tensor cores (compute capability 8.0 and
 // up). Elements are f16 or bf16, sums are FP32. Any layout, shape, stride and alignment is allowed.
 //
-// Memory bandwidth limits such products, so enough bytes of the large operand must be on their way at any time. Each
-// warp therefore streams its own part of the large operand. It copies asynchronously into its own part of shared
-// memory, so these copies need no barrier. Tensor cores are so fast that they pay off even for a single column.
+// Memory bandwidth limits such products, so enough bytes of the larger of A and B (the large operand) must be on their
+// way at any time. Each warp streams its own part of the large operand. It copies asynchronously into its own part of
+// shared memory, so these copies need no barrier. Tensor cores are so fast that they pay off even for a single column,
+// although each instruction computes 8 columns.
 //
 // In these files, the large operand has "rows": rows of op(A), or columns of op(B) if C has few rows. The small operand
 // has at most COLUMNS "columns". In mma.sync, the small operand is the right operand, which has 8 columns. If C has few
@@ -17,7 +18,7 @@
 //         +-----------------------------------+           |  |  panel 1                   |  |  warp % WARPS_M = 1
 //         |                                   |           |  |                            |  |
 //         +-----------------------------------+           ...                             +--+
-//           each number is the slice that multiplies this block of 32 k-steps (RUN = 2, SLICES_K = 4)
+//           each number says to which slice 32 k-steps belong (SLICES_K = 4; RUN = 2 neighbours have the same slice)
 //
 // In these files, a "block" is a part of the large operand: 32 k-steps of a warp's WARP_ROWS rows. "Thread block" is
 // the CUDA term. WARPS_M x SLICES_K warps compute a tile. If two or more thread blocks per tile fit on the GPU at once
@@ -35,18 +36,19 @@
 //     contiguous along M or N              Neighbouring lanes copy neighbours in memory. If WARP_ROWS is 64, 8 lanes
 //                                          copy 128 bytes; if it is 32, 4 lanes copy 64 bytes. Other lanes read
 //                                          these bytes, so the warp waits for the copies of all its lanes. If each lane
-//                                          copied its own fragments, only 32 bytes of 8 neighbouring lanes would lie
-//                                          side by side, too few for an efficient request to the L2 cache.
+//                                          copied its own fragments, 8 neighbouring lanes would copy 4 pieces of at
+//                                          most 32 bytes, too small for efficient requests to the L2 cache.
 //
 // Both arrangements in shared memory have no bank conflicts.
 //
 // The small operand is divided into panels. A panel has the k-steps of LOADS blocks of each slice. Shared memory holds
 // two panels: one is multiplied while the next one is copied. All warps copy the panels together, so there is a barrier
-// for each panel. Before the barrier, a thread waits only for the oldest of its LOADS groups of copies, which contains
-// its part of the panel.
+// for each panel. In each round of the main loop, a thread makes LOADS groups of copies, one for each block. The first
+// group also contains the thread's part of the panel. So before the barrier, the thread waits only for the oldest of
+// its LOADS groups.
 //
 //     round        -1                    0                               1
-//     blocks       [copy those of 0]  |  multiply, copy those of 1   |  multiply, copy those of 2
+//     blocks       [copy for round 0] |  multiply, copy for round 1  |  multiply, copy for round 2
 //     panels       [copy 0 .........  |  copy 1 .................    |  copy 2
 //                                     ^ wait for the oldest group of copies, then a barrier
 //
@@ -61,8 +63,9 @@
 //
 //     large operand contiguous along K         a lane reads 8 k-steps of one row. They fill 4 registers as they are.
 //                                              The lanes of a row read 64 bytes that lie side by side.
-//     contiguous along M or N                  a lane reads OWN rows of one k-step. Pair p of a row has k-steps 2p and
-//                                              2p + 1, so the lane interleaves the elements of these two k-steps.
+//     contiguous along M or N                  a lane reads WARP_ROWS / 8 rows of one k-step at once. A register holds
+//                                              one pair: k-steps 2p and 2p + 1 of the same row. So the lane interleaves
+//                                              the elements of these two k-steps.
 //
 // Lanes read the small operand in the same order of k-steps: with loads of 16 bytes if the small operand is contiguous
 // along K, otherwise with ldmatrix, which transposes.
@@ -92,7 +95,7 @@
 #include "gemm/tensor_skinny/small.h"
 #include "gemm/tensor_skinny/sums.h"
 
-constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // number of neighbouring blocks of a slice; two span 128 bytes of a row
+constexpr int RUN = LOADS % 2 == 0 ? 2 : 1;  // neighbouring blocks with the same slice; two span 128 bytes of a row
 static_assert(PANEL == DEPTH * LOADS * SLICES_K, "a panel has LOADS blocks for each slice");
 static_assert(THREADS == 32 * WARPS_M * SLICES_K, "a warp for each part of a tile");
 

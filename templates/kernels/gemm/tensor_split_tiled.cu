@@ -16,31 +16,33 @@
 //
 // Let u = 2^-24, the unit roundoff of FP32. Then |small| <= 2^-11 |a| and |rest| <= 2 u |a|. The relative error of a
 // product is at most 2 u from the rest of a, 2 u from the rest of b and 4 u from small * small: 8 u together. For
-// random numbers, the root mean square of this error is 1.2 u. The errors of different products are independent, so in
-// a sum of K products they grow like sqrt(K) u. The sum itself also grows like sqrt(K). The errors of an FP32 sum that
-// adds the products one by one grow like K u.
+// random numbers, the root mean square of this error is 1.2 u. The errors of different products are independent, so the
+// error of a sum of K products grows like sqrt(K) u. The sum itself also grows like sqrt(K), so its relative error does
+// not grow. In comparison, the error of an FP32 sum that adds the products one by one grows like K u.
 //
 //
 // SUMS
 //
 // Tensor cores multiply exactly, but truncate sums instead of rounding them. Each addition of 8 products to a long sum
 // would have an error of about u / 2 times the partial sum, always towards zero. The K / 8 additions would have an
-// error of (K / 16) u together. So the tensor cores only form short sums, one for each k-step. A short sum starts from
-// 0 and adds up 8 products of each of the three kinds, the small products first. FP32 units add the short sums to the
-// accumulators, rounding to nearest. That is one addition per k-step, an eighth as many as in an FP32 kernel, so the
-// error of the additions is smaller. For 16 x 8 elements of C, a k-step has 3 mma.sync and 4 additions of each lane.
+// error of (K / 16) u together. So the tensor cores only form short sums, one for each k-step (8 elements along K). A
+// short sum starts from 0 and adds up 8 products of each of the three kinds: first small * big and big * small, then
+// big * big. FP32 units add the short sums to the accumulators, rounding to nearest. That is one addition per k-step,
+// an eighth as many as in an FP32 kernel, so the error of the additions is smaller. For 16 x 8 elements of C, a k-step
+// has 3 mma.sync and 4 additions of each lane.
 //
 //
 // INFINITIES, NAN, THE LARGEST AND THE SMALLEST NUMBERS
 //
-// If an element is infinite, big = inf and small = inf - inf = NaN. Also, inf * small is NaN if small is 0. A finite
-// element of at least 2^128 - 2^116 is rounded to big = inf. In all these cases, the sums with such elements become
-// NaN. A block that finds a NaN among its sums discards all of them and multiplies again with SplitFragments<true>,
-// which handles these cases. This is slow, because copies and products do not overlap. The result is that of IEEE 754,
-// as BLAS demands. Blocks without NaN only pay for one comparison of each sum at the end.
+// If an element is infinite, big = inf and small = inf - inf = NaN. Also, big * small is NaN if the `small` part of the
+// other factor is 0. A finite element of at least 2^128 - 2^116 is rounded to big = inf, so small = -inf. For each
+// factor x, big * x + small * x is then NaN. In all these cases, the sums with such elements become NaN. A block that
+// finds a NaN among its sums discards all its sums and multiplies again with SplitFragments<true>, which handles these
+// cases. This is slow, because copies and products do not overlap. The result is that of IEEE 754, as BLAS demands. In
+// a block without NaN, the only cost is one comparison of each sum at the end.
 //
-// A partial result of at least 2^128 - 2^117, which is slightly less than the largest float, may become infinite,
-// because `big` may be rounded up.
+// A partial result of at least 2^128 - 2^117, which is slightly less than the largest float, may become infinite: the
+// `big` parts may be rounded up, so big * big may exceed the product of the elements.
 //
 // The smallest number of TF32 is 2^-136. A `small` part below 2^-126 loses its bits below 2^-136. So elements smaller
 // than 2^-114 are exact to 2^-136, not to 24 bits. Sums and products keep subnormal numbers of FP32.

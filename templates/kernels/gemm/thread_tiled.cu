@@ -5,16 +5,17 @@
 // 64 products. That is a quarter of a value per product; in `joint_tiled` it is one value per product. A phase loads
 // (BLOCK_M + BLOCK_N) * BLOCK_K elements for 2 * BLOCK_M * BLOCK_N * BLOCK_K operations.
 //
-// A thread reads four neighbouring values at once. The tile of A is therefore transposed in shared memory. A thread's
-// rows and columns form groups of four, with the groups of other threads between them. So neighbouring threads read
-// neighbouring banks:
+// A thread reads four neighbouring values at once. The four values of A belong to one step along K, but to four rows.
+// The tile of A is therefore transposed in shared memory, so that these values are neighbours. A thread's rows and
+// columns form groups of four, with the groups of other threads between them. So neighbouring threads read neighbouring
+// banks:
 //
 //     columns of the tile    0..3   4..7  ...  60..63   64..67  68..71  ...  124..127    (BLOCK_N = 128, THREAD_N = 8)
 //     thread (THREADS_N = 16)   0      1          15        0       1             15
 //
 // The cost is registers: a thread needs up to 128, so a multiprocessor holds 512 threads, a quarter as many as with
-// `tiled`. The next kernel, `warp_tiled`, copies tiles to shared memory asynchronously instead of through registers,
-// one or more phases ahead. Its warps also compute parts of C that are closer to squares, so a warp reads fewer values.
+// `tiled`. The kernel `warp_tiled` copies tiles to shared memory asynchronously instead of through registers, one or
+// more phases ahead. Its warps also compute parts of C that are closer to squares, so a warp reads fewer values.
 #include "configuration.h"
 #include "device/vector.h"
 

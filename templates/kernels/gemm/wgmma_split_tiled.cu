@@ -7,13 +7,13 @@
 //
 // TWO PLANES
 //
-//     x = big + small + rest       big: x rounded to 11 bits; small: x - big rounded to 11 bits
+//     x = big + small + rest       big: x rounded to 11 bits; small: (x - big) rounded to 11 bits
 //
-// The big plane has the `big` numbers of a matrix, the small plane the `small` ones. The right operand is split into
-// planes before the products, in the same launch. Its copy in the workspace alternates along K: 32 numbers of the big
-// plane, the same 32 of the small plane, the next 32 of the big plane, ... (prepare.h). The copy is contiguous along K
-// in every layout, so the main loop always reads the right operand in the same way. The left operand is split in
-// registers.
+// The big plane has the `big` numbers of a matrix, the small plane the `small` ones. Before the products, in the same
+// launch, the kernel splits the right operand and writes both planes to the workspace. They alternate along K: 32
+// numbers of the big plane, the same 32 of the small plane, the next 32 of the big plane, ... (prepare.h). This copy of
+// the right operand is contiguous along K in every layout, so the main loop always reads it in the same way. The left
+// operand is split in registers.
 //
 //
 // SUMS
@@ -28,9 +28,10 @@
 // INFINITIES, NAN AND THE LARGEST NUMBERS
 //
 // An infinite element has small = inf - inf = NaN. A finite element of at least 2^128 - 2^116 is rounded to big = inf,
-// and small = -inf. So all sums with such elements are NaN. At the end, the thread that has a NaN sum computes this sum
-// again without tensor cores, product by product (Output::write_plain_sums). The result is that of IEEE 754. This is
-// slow, but it costs little if a matrix has few rows and columns with such elements.
+// and small = -inf. For each factor y, big * y + small * y is then NaN. So all sums with such elements are NaN. At the
+// end, the thread that has a NaN sum computes this sum again without tensor cores, product by product
+// (Output::write_plain_sums). The result is that of IEEE 754. This is slow, but it costs little if a matrix has few
+// rows and columns with such elements.
 //
 // As in tensor_split_tiled, partial results from 2^128 - 2^117 on may become infinite, and elements smaller than 2^-114
 // are exact only to 2^-136.
@@ -41,9 +42,9 @@
 //     BLOCK_M=128 BLOCK_N=128 STAGES=4 CONSUMERS=2, M = N = K = 4096
 //
 //     sums of a thread           64 * 128 / 128, twice       128
-//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: of a k-tile, and big and small parts of 2 * 8 k-steps
-//     products of a k-tile       2 * 3 * 32 / 8 of 64x64x8   24 wgmma of each consumer, 1536 cycles for both
-//     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, 512 cycles for both
+//     left operand of a thread   64 * 32 / 128 + 4 * 4       32: a k-tile, and both parts of 2 * 8 k-steps
+//     products of a k-tile       2 * 3 * 32 / 8 of 64x64x8   24 wgmma of each consumer, 1536 cycles for both consumers
+//     additions of a k-tile      4 * 64 * 128 / 128          256 of each thread, 512 cycles for both consumers
 //     stages                     4 * (128 + 2 * 128) * 128   196,608 bytes
 //     copy of the right operand  4096 * 4096 * (4 + 8)       67 MB are read, 134 MB written
 #include "gemm/wgmma_tf32_tiled/product.h"

@@ -11,8 +11,9 @@
 // LEFT AND RIGHT
 //
 // wgmma reads TF32 operands from shared memory only if they are contiguous along K. But its left operand may come from
-// registers, and a thread can load these from any arrangement in shared memory. So the kernel computes D = left *
-// right, where D is C or, in layout nn, the transpose of C:
+// registers, and a thread can load registers from any arrangement in shared memory. So the kernel computes D = left *
+// right, where D is C or, in layout nn, the transpose of C. In the table, "along rows" means that neighbours in memory
+// belong to neighbouring rows of D, and "along columns" means neighbouring columns of D:
 //
 //     layout    D      left, rows of D              right, columns of D
 //     nn        C^T    B, contiguous along rows     A, contiguous along K
@@ -41,10 +42,10 @@
 // ROWS THAT ARE NOT ALIGNED
 //
 // If the length of an operand's rows (without padding) is not a multiple of 16 bytes, the workspace has room for a copy
-// of the operand. If the engine cannot address the operand, the blocks copy it there before the products, as in
-// wgmma_tiled. If there is no room for the copy of an operand that the engine cannot address, the producer's threads
-// copy the operand element by element, which is slow. C needs no alignment, because the consumers' threads write it
-// from registers.
+// of the operand. If the copy engine (TMA) cannot address the operand, the blocks copy it there before the products, as
+// in wgmma_tiled. If there is no room for the copy of an operand that the engine cannot address, the producer's threads
+// copy the operand to the stages element by element, which is slow. C needs no alignment, because the consumers'
+// threads write it from registers.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH

@@ -40,8 +40,8 @@
 //     consumer 1                             | multiply tile 1 | write tile 1 |   | multiply tile 3 ...
 //
 // This saves most time if K is small, because writing a tile then takes long in comparison with its products. But a
-// tile must be smaller, because the registers of one consumer hold all sums of the tile. So each loaded element is used
-// in fewer products.
+// tile must be smaller than with PING_PONG = 0, because the registers of one consumer hold all sums of the tile. So
+// each loaded element is used in fewer products.
 //
 //
 // A K-TILE IN SHARED MEMORY
@@ -69,7 +69,7 @@
 // If C has fewer tiles than the GPU has multiprocessors, several blocks share a tile: CLUSTER_K blocks in each of
 // SPLIT_K clusters. Each block multiplies a part of K. The sums are added up within each cluster through shared memory,
 // then between the clusters through the workspace. Shared memory is faster, but large clusters leave multiprocessors
-// without work: of the 132 multiprocessors of an H100, 120 run blocks of clusters of 4.
+// without work: if clusters have 4 blocks, only 120 of the 132 multiprocessors of an H100 run blocks.
 //
 // The blocks of a cluster can both share operands and split K. For example, CLUSTER_M = 2 and CLUSTER_K = 4 make
 // clusters of 8 blocks for two tiles, one below the other. The blocks of ranks 0 and 1 multiply the first part of K and

@@ -20,13 +20,13 @@ __device__ __forceinline__ int row_of(int i, int half) {
     return LARGE_ALONG_K ? 16 * i + 8 * half + g : OWN * g + 2 * i + half;
 }
 
-/// If the large operand is contiguous along K: returns the index, in a block in shared memory, of the first of the 8
-/// elements that this lane has of its line `line`. The elements of neighbouring lanes are neighbours.
+/// If the large operand is contiguous along K: returns the place of this lane's 8 elements of line `line`, which is the
+/// index of the first one in a block in shared memory. The elements of neighbouring lanes are neighbours.
 __device__ __forceinline__ int place_along_k(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * 8; }
 
-/// If the large operand is contiguous along M or N: returns the index, in a block in shared memory, of the first of
-/// rows 8 * chunk .. 8 * chunk + 7 of k-step 8 * t + line. Because of the exclusive or, neighbouring lanes use
-/// different banks, both when they write and when they read.
+/// If the large operand is contiguous along M or N: returns the place of rows 8 * chunk .. 8 * chunk + 7 of k-step
+/// 8 * t + line, which is the index of the first one in a block in shared memory. Because of the exclusive or,
+/// neighbouring lanes use different banks, both when they write and when they read.
 __device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
     return 8 * ((4 * line + t) * CHUNKS + (chunk ^ (CHUNKS == 8 ? 2 * t : t / 2 * 2)));
 }
@@ -70,9 +70,10 @@ struct Large {
     }
 
 private:
-    // The chunks that a lane copies. If the operand is contiguous along K, they are those of the lane's own fragments:
-    // 8 k-steps of each of its rows. If the operand is contiguous along M or N, CHUNKS neighbouring lanes copy a whole
-    // k-step, so that a request to the L2 cache is 64 or 128 bytes. Other lanes read what a lane has copied.
+    // Which chunks a lane copies. If the operand is contiguous along K, a lane copies the chunks of its own fragments:
+    // 8 k-steps of each of its rows. If the operand is contiguous along M or N, the lane's i-th chunk is chunk
+    // lane_chunk() of k-step 8 * lane_t() + line_of(i). So CHUNKS neighbouring lanes copy a whole k-step, and a request
+    // to the L2 cache is 64 or 128 bytes. Other lanes read what a lane has copied.
     static __device__ __forceinline__ int lane_chunk() { return threadIdx.x % 32 % CHUNKS; }
     static __device__ __forceinline__ int lane_t() { return threadIdx.x % 32 / CHUNKS % 4; }
     static __device__ __forceinline__ int line_of(int i) { return i * (8 / CHUNKS) + threadIdx.x % 32 / CHUNKS / 4; }
@@ -143,8 +144,8 @@ struct Block {
         }
     }
 
-    /// Returns in `a` fragment i for instruction `step` (0 or 1) of the block. The fragment consists of pairs 2 * step
-    /// and 2 * step + 1 of the lane's four pairs of k-steps.
+    /// Writes to `a` the lane's fragment i for instruction `step` (0 or 1) of the block. The fragment consists of pairs
+    /// 2 * step and 2 * step + 1 of the lane's four pairs of k-steps.
     __device__ __forceinline__ void fragment(unsigned (&a)[4], int i, int step) const {
 #pragma unroll
         for (int n = 0; n < 4; ++n) a[n] = pair(i, n % 2, 2 * step + n / 2);

@@ -19,8 +19,8 @@ struct Sums {
 constexpr bool LINES_ALONG_ROWS = !NARROW_IS_B || COLUMNS == 1;
 constexpr int LINE_LENGTH = LINES_ALONG_ROWS ? TILE : COLUMNS;
 constexpr int QUADS = TILE * COLUMNS / 4;
-// If there are at least twice as many threads as quads, TEAMS teams of threads divide the thread blocks' sums of each
-// quad among them.
+// Several thread blocks may share a tile. One of them adds up the sums of all. If it has at least twice as many threads
+// as quads, they form TEAMS teams, and each team adds up the sums of some of the thread blocks.
 constexpr int TEAMS = THREADS >= 8 * QUADS ? 8 : THREADS >= 2 * QUADS ? THREADS / QUADS : 1;
 static_assert(LINE_PITCH % 4 == 0 && LINE_PITCH >= LINE_LENGTH, "quads are aligned");
 

@@ -24,12 +24,15 @@ __device__ __forceinline__ Split split(unsigned word) {
 
 /// The fragments of one k-step, with the same bits as in shared memory. multiply() splits them into big and small
 /// parts. Tensor cores truncate sums, so the sums of each k-step start from 0, and FP32 units add them to the
-/// accumulators, rounding to nearest. If CAREFUL, a sum of small products that is not finite is left out. Otherwise,
-/// all sums with an infinite element become NaN.
+/// accumulators, rounding to nearest.
+///
+/// The products small * big and big * small are called small products. With CAREFUL, a sum of small products that
+/// is infinite or NaN is not added. Without CAREFUL, each element of C to which an infinite element contributes becomes
+/// NaN.
 template <bool CAREFUL>
 struct SplitFragments : Operands {
-    // The kernel needs no prefetch: while a warp waits for its loads, other warps multiply. Also, a prefetch unrolls
-    // the loop over k-steps. NVRTC 13.0 then mixes the products of different k-steps, and spills.
+    // The kernel needs no prefetch: while a warp waits for its loads, other warps multiply. Also, with a prefetch,
+    // the loop over k-steps is unrolled. NVRTC 13.0 then mixes the products of different k-steps, and spills registers.
     static constexpr bool PREFETCHES = false;
 
     __device__ __forceinline__ void multiply(Accumulators& accumulators) const {
@@ -52,9 +55,9 @@ struct SplitFragments : Operands {
                 big_a[n] = parts.big;
                 small_a[n] = parts.small;
             }
-            // The small products come first, because after the big ones their last bits would be truncated. Each kind
-            // of product is computed for all fragments before the next kind, because products that are added to the
-            // same sums must wait for one another.
+            // The small products come first: if they were added to the sums of big * big, their last bits would be
+            // truncated. Each kind of product is computed for all fragments of B before the next kind, because products
+            // that are added to the same sums must wait for one another.
             float sums[FRAGMENTS_N][4] = {}, apart[FRAGMENTS_N][4] = {};
             float(&big_sums)[FRAGMENTS_N][4] = CAREFUL ? apart : sums;
 #pragma unroll
@@ -76,8 +79,8 @@ struct SplitFragments : Operands {
     }
 };
 
-/// Whether any sum of any thread of the block is NaN. All threads of the block must call the
-/// function, and get the same result.
+/// Whether any sum of any thread of the block is NaN. All threads of the block must call the function, and get the same
+/// result.
 __device__ __forceinline__ bool block_has_nan(const Accumulators& accumulators) {
     bool has_nan = false;
 #pragma unroll

@@ -8,7 +8,8 @@
 /// A thread's COUNT values of one operand for one k-step (step along K). There are two buffers: while the values in one
 /// are multiplied, the other is loaded. In shared memory, each k-step is a row. A thread reads groups of 4 neighbouring
 /// elements of the row, so each load has 16 bytes. The groups of a thread start 4 * LANES elements apart. The groups in
-/// between belong to other lanes of the warp. Value i of a lane is this element of the row:
+/// between belong to other lanes of the warp. Value i of a lane is this element of the row (`lane` is lane_m for A and
+/// lane_n for B, see thread_coord.h):
 ///
 ///     element(lane, i) = 4 * lane + 4 * LANES * (i / 4) + i % 4
 ///
@@ -32,9 +33,9 @@ struct Fragment {
 using FragmentA = Fragment<STRIDE_A, THREAD_M, LANES_M>;
 using FragmentB = Fragment<STRIDE_B, THREAD_N, LANES_N>;
 
-/// Loads the fragments of both operands for one k-step. The order of the loads changes only register numbers: the
-/// compiler gives the lower numbers to the operand that is loaded first, and puts the lower number into the first
-/// operand slot of an FFMA. The order still matters for speed, because an FFMA can keep an operand for the next FFMA
+/// Loads the fragments of both operands for one k-step. The order of the loads decides the operand slots of an FFMA:
+/// the compiler gives the lower register numbers to the operand that is loaded first, and puts the register with the
+/// lower number into the first slot. The slots matter for speed, because an FFMA can keep an operand for the next FFMA
 /// only in the same slot. The better order depends on the tile, so A_FIRST is tuned.
 __device__ __forceinline__ void load_fragments(FragmentA& a, FragmentB& b, int step, int buffer, int opaque_true) {
     if (!A_FIRST) b.load(step, buffer, opaque_true);

@@ -25,8 +25,8 @@
 ///                              ^ barrier         ^ barrier         ^ barrier         ^ barrier
 ///
 /// The steps of one k-tile, for SLICE_STEPS = 4. Each step multiplies the fragments in one buffer and loads the
-/// fragments of the next step into the other buffer. The last step loads those of the next k-tile's step 0, so the
-/// multiplications after the barrier already have their operands in registers:
+/// fragments of the next step into the other buffer. After the barrier, the last step loads the fragments of the next
+/// k-tile's step 0. Meanwhile, it multiplies fragments that were loaded before the barrier:
 ///
 ///     step 0    load step 1 -> buffer 1                                          multiply buffer 0
 ///     step 1    load step 2 -> buffer 0                                          multiply buffer 1
@@ -70,11 +70,13 @@ __device__ __forceinline__ void multiply_pipelined(Element (&accumulators)[ACCUM
     int filling = (STAGES - 1) * STAGE_ELEMENTS;
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        // Copies start even if no k-tile follows, because a branch around them would cost more. An asynchronous copy
-        // then reads nothing. A copy through registers reads the last k-tile again, because `advance` returns 0. The
-        // result of such a copy is never multiplied. With a single k-tile, a copy through registers could read outside
-        // of the matrix, because the pointers of the loaders may point there until the copies of k-tile 1 start.
-        // Therefore there must be at least two k-tiles.
+        // Copies start even if no k-tile is left to copy, because a branch around them would cost more. An asynchronous
+        // copy then reads nothing. A copy through registers reads the last k-tile again, because `advance` returns 0.
+        // The result of such a copy is never multiplied.
+        //
+        // There must be at least two k-tiles. k-tile 0 may have fewer than BLOCK_K k-steps. After its copies, the
+        // loaders' pointers are BLOCK_K k-steps before k-tile 1, possibly before the start of the matrix. If there were
+        // no k-tile 1, the pointers would stay there, and a copy through registers would read there.
         const bool more = k_tile + STAGES - 1 < k_tiles;
         const long long advance_a = a_loader.advance(more);
         const long long advance_b = b_loader.advance(more);

@@ -7,7 +7,8 @@
 #include "gemm/warp_tiled/work_tile.h"
 
 /// Writes a thread's results to C. Accumulator i belongs to row i / THREAD_N and column i % THREAD_N of the thread's
-/// THREAD_M x THREAD_N elements.
+/// THREAD_M x THREAD_N elements. At an edge of C, load_origin() may move the block's tile up or left, so that the block
+/// computes elements of neighbouring tiles again. Such elements, and elements outside of C, are not written.
 struct Output {
     Element* C;
     long long ldc;
@@ -24,7 +25,7 @@ struct Output {
         return beta == 0 && vectors && (N % 4 == 0 || work.column + BLOCK_N <= N);
     }
 
-    /// C = accumulators, for this thread's elements. Elements outside of the tile or of C are not written.
+    /// C = accumulators, for this thread's elements.
     __device__ __forceinline__ void write_simple(const WorkTile& work, const ThreadCoord& thread,
                                                  const Element (&accumulators)[ACCUMULATORS]) const {
         const int row = work.load_row + thread.row(0);
@@ -91,9 +92,7 @@ struct Output {
         }
     }
 
-    /// C = four + beta * C for the elements of accumulators i .. i + 3. At an edge of C, load_origin() may move the
-    /// block's tile up or left, so that the block computes elements of neighbouring tiles again. Such elements, and
-    /// elements outside of C, are not written.
+    /// C = four + beta * C for the elements of accumulators i .. i + 3.
     __device__ __forceinline__ void write(const WorkTile& work, const ThreadCoord& thread, int i,
                                           const Element* four) const {
         const int r = work.load_row + thread.row(i / THREAD_N);

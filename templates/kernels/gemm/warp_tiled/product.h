@@ -47,7 +47,7 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
                          work.first_steps, opaque_true);
     }
     if (SLICES_K > 1) reduce_slices(accumulators, shared, thread);
-#pragma unroll  // alpha is applied before the sums are stored for C: "scale first" in device/compiler_hints.h
+#pragma unroll  // alpha multiplies the sums before they are stored: "scale first" in device/compiler_hints.h says why
     for (int i = 0; i < ACCUMULATORS; ++i) accumulators[i] *= alpha;
 
     const Output output(C, ldc, M, N, beta, work);

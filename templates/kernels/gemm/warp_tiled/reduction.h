@@ -33,11 +33,11 @@ __device__ __forceinline__ void reduce_slices(Element (&accumulators)[ACCUMULATO
     }
 }
 
-/// Adds up the `count` partial sums of each element of a tile. Accumulators i .. i + 3 of a thread form a group. In all
-/// slices of all blocks of the cluster that share the tile, threads with equal warp and lane have groups of the same
-/// elements. These threads divide the ACCUMULATORS / 4 groups among them. For each of its groups, a thread calls
-/// `load(source, i, four)` for source = 0 .. count - 1, adds the results in this order, and passes the total to
-/// `store(i, total)`. `count` is at most MOST.
+/// Adds up the `count` partial sums of each element of a tile. Accumulators i .. i + 3 of a thread form a group (i is a
+/// multiple of 4). Threads with equal `warp` and `lane` have the same elements of the tile. There is one such thread in
+/// each slice of each of the `sharers` blocks. These threads divide the ACCUMULATORS / 4 groups among them. For each of
+/// its groups, a thread calls `load(source, i, four)` for source = 0 .. count - 1, adds the results in this order, and
+/// passes the total to `store(i, total)`. `count` is at most MOST.
 template <int MOST, class Load, class Store>
 __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& thread, int count, const Load& load,
                                        const Store& store) {
@@ -61,9 +61,9 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
 ///   1. Within a cluster. Each block writes its accumulators to its own shared memory. After a barrier of the cluster,
 ///      each block adds up one part of the tile, which it reads from the shared memory of all blocks of the cluster.
 ///      The part is 1 / CLUSTER_K of the tile if CLUSTER_K divides ACCUMULATORS / 4.
-///   2. Between the SPLIT_K clusters (or single blocks), if SPLIT_K > 1. Each block writes its part to the workspace
-///      and increments the tile's counter for its rank. The last of the SPLIT_K blocks with that rank adds up their
-///      parts and writes to C. So blocks of different clusters may write different parts of one tile.
+///   2. Between the SPLIT_K clusters (or single blocks), if SPLIT_K > 1. Each block writes the sums of its part to the
+///      workspace and increments the tile's counter for its rank. The last of the SPLIT_K blocks with that rank adds up
+///      the sums of all of them and writes to C. So blocks of different clusters may write different parts of one tile.
 ///
 /// The workspace of a tile has SPLIT_K * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
 ///

@@ -27,8 +27,8 @@
 //
 // Both loaders have the same interface, so the main loop is the same for all layouts:
 //
-//     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0. Only `steps` k-steps of it exist; the rest of
-//                                             the stage is filled with zeros
+//     loader.first_copy(stage, i, steps)      starts copy i of k-tile 0. This k-tile has only `steps` k-steps; the rest
+//                                             of the stage is filled with zeros
 //     loader.advance(more)                    returns the distance to the next k-tile in global memory, in elements;
 //                                             0 if no k-tile follows (`more` is false)
 //     loader.copy(stage, i, advance, more)    starts copy i of the next k-tile. If no k-tile follows, an asynchronous
@@ -36,9 +36,9 @@
 //                                             the last k-tile again
 //     loader.store(stage)                     writes the values of copies through registers to shared memory
 //
-// Copies are asynchronous and go straight to shared memory. Two kinds of copies go through registers instead
-// (THROUGH_REGISTERS): all copies if ASYNC = 0, for hardware without asynchronous copies, and copies of four neighbours
-// along K, because the four go to different rows of shared memory.
+// Copies are asynchronous and go straight to shared memory, with two exceptions (THROUGH_REGISTERS). If ASYNC = 0, for
+// hardware without asynchronous copies, all copies go through registers. Copies of four neighbours along K always go
+// through registers, because the four go to different rows of shared memory.
 #pragma once
 
 #include "device/async_copy.h"
@@ -77,7 +77,8 @@ struct MnMajorLoader {
     long long k_stride;  // distance in elements from one k-step to the next in global memory
 
     /// Returns the first row or column to load for a tile that starts at `wanted`. If the tile would reach beyond the
-    /// matrix, it is moved up or left until it ends at the edge (but not before 0), so that no copy needs a guard.
+    /// matrix, it is moved up or left until it ends at the edge, so that no copy needs a guard. But it never starts
+    /// before row or column 0.
     static __device__ __forceinline__ int load_origin(int wanted, int extent) {
         return max(min(wanted, extent - EXTENT), 0);
     }

@@ -7,9 +7,9 @@
 
 /// The tile of C that a block computes, and its share of K.
 ///
-/// The grid. One block computes each of the `whole_tiles` whole tiles. A cluster of CLUSTER_K blocks computes each of
-/// the `shared_tiles` shared tiles. If K is also split among SPLIT_K clusters or blocks, the grid is SPLIT_K times as
-/// large:
+/// The grid. There are `whole_tiles` whole tiles and `shared_tiles` shared tiles. A whole tile is computed by one
+/// block, and a shared tile by a cluster of CLUSTER_K blocks. If K is also split among SPLIT_K blocks or clusters, the
+/// grid is SPLIT_K times as large:
 ///
 ///     gridDim.x = (whole_tiles + shared_tiles * CLUSTER_K) * SPLIT_K
 ///

@@ -134,7 +134,7 @@ private:
     // would insert a wait after each product (its message C7514).
     __device__ __forceinline__ void consume_split(Sums& sums) const {
         Fragments rows;
-        StepFragments big[2], small[2];  // used in turn, because products may still read the previous step's
+        StepFragments big[2], small[2];  // used in turn: products may still read those of the previous step
         HalfOfColumns halves[2];
         sums = {};
         load_next(rows);

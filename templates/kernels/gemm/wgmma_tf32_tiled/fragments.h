@@ -15,9 +15,9 @@
 //                             chunk - 2h  0   4   0   4   1   5   1   5        h = w % 2
 //                             half        0   0   1   1   0   0   1   1
 //
-//                         Chunks 0 and 4 of the four lines are at 8 different places, so all 16 lanes read different
-//                         banks. In layout nn, the 8 lanes with the same t, whose chunks are 0, 1, 4 and 5, write two
-//                         whole sectors of 32 bytes of C at once.
+//                         If h is 0, the 16 lanes read chunks 0 and 4 of four lines. These chunks are at 8 different
+//                         places, so all lanes read different banks. In layout nn, the 8 lanes with the same t, whose
+//                         chunks are 0, 1, 4 and 5, write two whole sectors of 32 bytes of C at once.
 #pragma once
 
 #include "device/tensor_core.h"

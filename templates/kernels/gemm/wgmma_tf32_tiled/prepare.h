@@ -6,8 +6,8 @@
 // rounded to TF32 (`small`): 32 numbers of the big plane, the same 32 of the small plane, the next 32 of the big plane,
 // and so on. Zeros fill the last group of 32. A warp copies 32 x 32 elements at once.
 //
-// Otherwise, and for the left operand, an operand is copied only if its rows do not begin at multiples of 16 bytes. The
-// copy has the same elements in the same order (repack.h).
+// The left operand, and without PREPARES_RIGHT also the right one, is copied only if its rows do not begin at multiples
+// of 16 bytes. The copy has the same elements in the same order as the operand (repack.h).
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/fragments.h"

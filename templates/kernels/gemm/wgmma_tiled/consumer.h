@@ -13,11 +13,13 @@ struct Sums {
 
 /// Multiplies the k-tiles of one tile of C. This consumer computes ROWS rows, from row `part` * ROWS of the tile on.
 /// With PING_PONG, the consumers take turns: the other consumer may start to multiply when this one has started its
-/// last products. This consumer waits for the phase with parity `turn` of its barrier in shared.turns.
+/// last products. Before its products, this consumer waits until the phase with parity `turn` of its barrier in
+/// shared.turns has ended.
 __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, const Work& work, int part, int turn,
                                         Sums& sums) {
-    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // from 64 elements along M or N to the next 64, in bytes
-    constexpr int DEEPER = 16 * sizeof(Element) / 16;       // distance of 16 k-steps, in units of 16 bytes
+    constexpr int NEXT = LINE * BLOCK_K * sizeof(Element);  // bytes from 64 elements along M or N to the next 64
+    // Distance of 16 k-steps, in units of 16 bytes: DEEPER if lines are along K, LINES_DEEPER if along M or N.
+    constexpr int DEEPER = 16 * sizeof(Element) / 16;
     constexpr int LINES_DEEPER = 16 * LINE * sizeof(Element) / 16;
     // Other blocks of the cluster copy into this block's stages, so they must wait for its consumers. Thread i tells
     // block i of the SHARERS blocks (this block is one of them) that this consumer is done with a stage.
@@ -29,8 +31,11 @@ __device__ __forceinline__ void consume(Shared& shared, Pipeline& pipeline, cons
             if (thread == 0) arrive(&shared.empty[stage]);
         }
     };
-    // A phase and the phase after the next one have the same parity. So this consumer may wait for its k-tiles only
-    // after the other consumer has seen all k-tiles of the previous tile arrive.
+    // This consumer may wait for its k-tiles only after the other consumer has seen all k-tiles of the previous tile
+    // arrive. The reason: wait_for_phase identifies a phase of the barrier only by its parity, which alternates between
+    // successive k-tiles of a stage. Suppose that the previous k-tile of the stage were still on its way. The last
+    // phase that has ended is then that of the k-tile before the previous one. It has the parity that this consumer
+    // waits for, so the wait would return at once. The consumer would take an earlier k-tile for its own.
     if constexpr (PING_PONG) wait_for_phase(&shared.turns[threadIdx.x / WARPGROUP], turn);
     int previous = 0;
 #pragma unroll 1  // unrolled code would be longer, and fetching its instructions for the first time takes long

@@ -134,7 +134,7 @@ private:
     // begin at such a multiple, the row's first element is stored alone.
     __device__ __forceinline__ void store_elements(const Element* buffer, int row, int column) const {
         constexpr int PAIRS = STRIP_COLUMNS / 2, ROWS_AT_ONCE = 32 / PAIRS;
-        constexpr int AT_ONCE = ROWS * BLOCK_N / 128 > 128 ? 1 : 4;  // with more sums, there are too few registers
+        constexpr int AT_ONCE = ROWS * BLOCK_N / 128 > 128 ? 1 : 4;  // with more than 128 sums, registers allow only 1
         const int lane = threadIdx.x % 32, pair = lane % PAIRS * 2, end = min(N - column, STRIP_COLUMNS);
         int r = lane / PAIRS;
         Element* to = C + (row + r) * ldc + column;

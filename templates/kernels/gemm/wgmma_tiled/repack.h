@@ -1,6 +1,6 @@
-// The copy engine can load tiles of a matrix only if its rows begin at multiples of 16 bytes. If the rows of an operand
-// do not, this file copies the operand to the workspace, where they do. All blocks of the grid share this work
-// (tasks.h).
+// The copy engine can load tiles of a matrix only if its rows begin at multiples of 16 bytes. This file copies an
+// operand whose rows begin elsewhere to the workspace. The rows of the copy begin at multiples of 16 bytes. All blocks
+// of the grid share this work (tasks.h).
 //
 // For any matrix, the engine can load a range of bytes whose start and end are multiples of 16. So it loads each piece
 // of a row to shared memory, with the bytes around the piece. The threads then shift the piece and write it to the
@@ -39,7 +39,7 @@ template <class Shared>
 __device__ constexpr int bytes_of_warp() {
     return (sizeof(Shared::a) + sizeof(Shared::b)) / WARPS / 128 * 128;
 }
-/// Returns the address of this warp's part.
+/// Returns the address of the part of the stages that this warp may use before the products.
 template <class Shared>
 __device__ __forceinline__ unsigned char* stages_of_warp(Shared& shared) {
     return reinterpret_cast<unsigned char*>(&shared) + threadIdx.x / 32 * bytes_of_warp<Shared>();

@@ -5,10 +5,11 @@
 // four sums per thread. Then each block adds up its part of the groups, which it reads from the shared memory of all
 // CLUSTER_K blocks of the cluster that share the tile.
 //
-// If SPLIT_K is more than 1, the blocks write these totals (if CLUSTER_K is 1: their sums) to the workspace. The
-// SPLIT_K blocks with the same rank in their clusters then add them up in SPLIT_K shares. A block must not wait without
-// limit, because the other blocks may not have started. So it waits a short time for the others to arrive. If all have
-// arrived, it takes one share. Otherwise it ends. The last block to arrive takes all shares that nobody else takes.
+// If SPLIT_K is more than 1, the blocks write the totals of their cluster (if CLUSTER_K is 1: their own sums) to the
+// workspace. The SPLIT_K blocks with the same rank in their clusters then add up what they have written. These
+// additions are divided into SPLIT_K shares. A block must not wait without limit, because the other blocks may not have
+// started. So it waits a short time for the others to arrive. If all have arrived, it takes one share. Otherwise it
+// ends. The last block to arrive takes all shares that nobody else takes.
 #pragma once
 
 #include "device/cluster.h"
@@ -19,14 +20,14 @@ constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four s
 
 constexpr int TRIES = 50;  // how often a block checks whether the others have arrived; a check takes about 1 us
 
-/// Which share of the additions a block takes if several clusters share a tile.
+/// The share of the additions that a block takes if SPLIT_K is more than 1.
 struct Share {
     int number;    // the share to add up; SPLIT_K or more if there is none
     bool is_last;  // whether this block takes all shares that nobody else takes
 };
 
-/// Reports that this block has written its sums, and returns its share of the additions. If it gets a share, it sees
-/// what the other blocks wrote. All threads of the consumers must call the function. `note` is in shared memory.
+/// Reports that this block has written its sums, and returns its share of the additions. If the block gets a share, it
+/// sees what the other blocks wrote. All threads of the consumers must call the function. `note` is in shared memory.
 __device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters* counters) {
     consumer_barrier();  // all consumers have written their sums
     if (threadIdx.x == 0) {
@@ -117,7 +118,7 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
 #pragma unroll 1
     while (share.number < SPLIT_K) {
         unsigned next = SPLIT_K;
-        if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // overlaps with the additions
+        if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // its latency overlaps the additions
         const int from = first + (end - first) * share.number / SPLIT_K;
         const int up_to = first + (end - first) * (share.number + 1) / SPLIT_K;
         const auto load = [&](int group, int split, float(&four)[4]) {

@@ -92,9 +92,9 @@ struct alignas(16) SplitCounters {
     unsigned left;     // number of blocks that no longer use the counters
 };
 
-/// The workspace: first counters, then copies of operands and the sums of parts of K. The place of the counters does
-/// not depend on K, because a problem is launched with K = 0 if alpha is 0. So each launch finds the counters where
-/// the previous launch left them.
+/// The workspace: first counters, then copies of operands and the sums of parts of K. Each launch must find the
+/// counters where the previous launch left them. If alpha is 0, a problem is launched with K = 0, so the place of the
+/// counters must not depend on K.
 struct Workspace {
     RepackCounters* repack;
     SplitCounters* split;  // CLUSTER elements for each tile (as Work counts tiles)
