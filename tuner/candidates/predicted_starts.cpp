@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t most_of_a_template = 3;
 
-// Returns the portfolios for an operation and a compute capability. Parses only these, because each run of smemtune would
-// otherwise parse megabytes of text.
+// Returns the portfolios for an operation and a compute capability. Parses only these, because each run of smemtune
+// would otherwise parse megabytes of text.
 const std::vector<PortfolioText>& portfolios_for(const std::string& operation, const Device& device) {
     static std::mutex mutex;
     static std::map<std::pair<std::string, std::int64_t>, std::vector<PortfolioText>> parsed;

@@ -76,6 +76,29 @@ BoundLaunch bound_of(const EntrySource& source, const KernelTemplate& kernel, co
             CompiledSize{resources.registers, resources.static_shared_bytes}};
 }
 
+// Adds the members of the stored portfolio. A member may be among the fastest configurations of no sample any more,
+// because cross-timing found faster ones there, and still be good at many samples.
+void add_stored_members(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
+                        std::vector<Entry>& entries) {
+    const auto& like = source.samples.front().problem;
+    for (const auto& row :
+         source.resources.store
+             .portfolio({source.device_row, like.operation, like.type, like.layout}, TermsVersions::all)
+             .members) {
+        const auto& member = row.member;
+        const auto place = std::ranges::find(template_rows, member.kernel_template);
+        if (place == template_rows.end() || member.verified_by != source.identity) continue;
+        if (find_entry(entries, member.kernel_template, member.configuration) != entries.end()) continue;
+        const auto& kernel = source.templates[static_cast<std::size_t>(place - template_rows.begin())];
+        entries.push_back({.kernel = &kernel,
+                           .template_row = member.kernel_template,
+                           .configuration = member.configuration,
+                           .code_hash = member.code_hash,
+                           .bound = BoundLaunch(kernel, member.configuration, source.resources.device, like,
+                                                {member.registers, member.static_shared_bytes})});
+    }
+}
+
 // Sets `code_hash` and `bound` of each entry whose configuration has a stored trial at one of the samples.
 void recall_compiled(const EntrySource& source, std::span<Entry> entries) {
     std::map<std::pair<std::int64_t, std::string>, Entry*> wanted;
@@ -135,6 +158,7 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
             is_fastest = false;
         }
     }
+    if (!entries.empty()) add_stored_members(source, template_rows, entries);
     return entries;
 }
 

@@ -48,7 +48,8 @@ struct EntrySource {
 std::string toolchain_of(const TuneResources& resources);
 
 /// Collects the few fastest configurations of each sample from stored trials. If several have the same machine code,
-/// only the fastest of them is taken.
+/// only the fastest of them is taken. Also takes the members of the stored portfolio, with an empty `found` if they are
+/// not among the fastest of any sample. Returns nothing if no sample has a trial that counts.
 std::vector<Entry> collect_entries(const EntrySource& source);
 
 using Deadline = std::chrono::steady_clock::time_point;

@@ -77,6 +77,36 @@ TEST_F(PortfolioEntries, KnowWhereTheyWereFoundAndWhereTheyWon) {
     EXPECT_EQ(found[1].code_hash, "code of 4");
 }
 
+TEST_F(PortfolioEntries, IncludeStoredMembersThatAreNoLongerTheFastestAnywhere) {
+    const auto row = trial(transpose(16), 4, 1).key.kernel_template;
+    const std::vector<std::uint8_t> code{1, 2, 3};
+    const auto hash = sha256(std::as_bytes(std::span(code)));
+    const auto member = [&](std::int64_t value, const std::string& verified_by) {
+        return PortfolioMember{.kernel_template = row,
+                               .configuration = work(value),
+                               .classes = {"11"},
+                               .verified_by = verified_by,
+                               .code_hash = hash};
+    };
+    std::vector<BinaryRecord> binaries;
+    for (const auto value : {1, 4, 8}) {
+        binaries.push_back({.kernel_template = row,
+                            .configuration = work(value),
+                            .target = "fake f32",
+                            .compiler = "fake 1",
+                            .code = code,
+                            .resources = {}});
+    }
+    fake_.store.set_portfolio({fake_.run->device_row, "transpose", "f32", ""},
+                              {member(1, identity), member(4, identity), member(8, "another/testbed")}, binaries);
+    EXPECT_THAT(values(), IsEmpty()) << "no sample is tuned";
+    know(1, 100);
+    const auto all = entries();
+    EXPECT_THAT(values(), ElementsAre(1, 4));
+    EXPECT_THAT(all[1].found, IsEmpty());
+    EXPECT_EQ(all[1].code_hash, hash);
+}
+
 TEST_F(PortfolioEntries, AreNotMadeOfTimesThatSayTooLittle) {
     know(1, 100);
     const auto without = [&](std::int64_t value, const std::function<void(TrialRecord&)>& change) {

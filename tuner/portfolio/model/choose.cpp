@@ -61,6 +61,7 @@ std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std:
     };
     std::vector<Near> all;
     for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {
+        if (times.found[configuration].empty()) continue;
         std::vector<Near> near;
         for (std::size_t problem = 0; problem < times.problems(); ++problem) {
             if (!times.cells[problem][configuration].is_valid()) continue;

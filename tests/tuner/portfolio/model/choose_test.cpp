@@ -60,6 +60,8 @@ TEST(PairsNearby, EachConfigurationIsTimedNearWhereItWasFoundWhereItIsValid) {
     EXPECT_EQ(pairs_nearby(times, 2), (std::vector<Members>{{0, 2}, {0, 1}, {}, {1, 2}}))
         << "the first that is found nearby comes first";
     EXPECT_EQ(pairs_nearby(times, 9)[2], (Members{0, 2}));
+    times.found[0] = {};
+    EXPECT_EQ(pairs_nearby(times, 1), (std::vector<Members>{{2}, {}, {}, {1}})) << "0 was found nowhere";
 }
 
 }  // namespace
