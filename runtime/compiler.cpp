@@ -124,9 +124,10 @@ template <class, class> constexpr bool smemtune_same = false;
 template <class SmemtuneT> constexpr bool smemtune_same<SmemtuneT, SmemtuneT> = true;
 static_assert(smemtune_same<SmemtuneOf<decltype(&)";
 
-// The check for an operation that declares types. Besides sizes, the check compares kinds of types. It tells integers
-// from floating-point numbers, and pointers to integers from pointers to floating-point numbers. A pointer to void or
-// to a struct (code 1000) fits any pointer.
+// The check for an operation that declares types. It compares the codes of Signature::code_of() instead of sizes, so it
+// also tells floating-point numbers from integers, and structs from both. The code of a pointer is 1000 plus the code
+// of the number that it points to. A pointer to void or to a struct has the code 1000, which fits any pointer. In the
+// text below, smemtune_size is the code of a type.
 constexpr const char* check_of_types = R"(
 template <class SmemtuneT> constexpr int smemtune_size = sizeof(SmemtuneT) + (__is_class(SmemtuneT) ? 200 : 0);
 template <> constexpr int smemtune_size<float> = 104;

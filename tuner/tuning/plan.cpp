@@ -13,8 +13,8 @@ namespace smemtune {
 
 namespace {
 
-// The most configurations of a template that are stored one by one although they exceed the device's limits. If there
-// are more, they are only counted.
+// The largest number of configurations that exceed the device's limits and are stored one by one, per template. If
+// there are more, they are only counted.
 constexpr std::uint64_t most_over_limits = 1000;
 
 // Returns the space that a search gets. A search that learns gets the feasible configurations in which run-time

@@ -307,9 +307,10 @@ TEST(Tune, WhatALaterSizeFindsWinsAtAnEarlierOneToo) {
     EXPECT_EQ(winners_in(scratch / "t.db"), winners);
 }
 
-// Sizes 16 and 32 are tuned in separate, complete runs. A later run transfers winners between sizes only if it tries a
-// configuration that is not stored yet. The run with sizes 16, 32 and 48 tries such configurations only at size 48,
-// where no kernel is right. It must still try the winner of size 32 at size 16.
+// A run transfers winners between sizes only if its searches tried at least one configuration that was not stored yet.
+// Rejected trials count, too. Sizes 16 and 32 are tuned in runs of their own, so the searches of the run with sizes 16,
+// 32 and 48 have new trials only at size 48. All of these are rejected, because every kernel gives wrong results there.
+// The run must still try the winner of size 32 at size 16.
 TEST(Tune, RejectionsCountAsTriedBetweenSizes) {
     const Scratch scratch;
     const std::filesystem::path folder = scratch / "kernels";

@@ -1,4 +1,5 @@
-// The epilogue of the wgmma kernels of TF32: C = alpha * sums + beta * C.
+// The epilogue of the wgmma kernels of TF32: C = alpha * sums + beta * C. D is C or, in layout nn, the transpose of C
+// (wgmma_tf32_tiled.cu).
 #pragma once
 
 #include "gemm/wgmma_tf32_tiled/consumer.h"
@@ -37,8 +38,9 @@ struct Output {
         }
     }
 
-    /// Writes four sums of a thread: values[i][4 * j] .. values[i][4 * j + 3] of Sums, where `group` is i * BLOCK_N / 8
-    /// + j. `row` and `column` are the first row and column of the block's tile of D.
+    /// Writes four of a thread's sums. They come from Sums::values[i], elements 4 * j to 4 * j + 3, with
+    /// i = group / GROUPS_OF_64 and j = group % GROUPS_OF_64. `row` and `column` are the first row and column of the
+    /// block's tile of D.
     __device__ __forceinline__ void write_group(int group, int row, int column, const float (&sums)[4]) const {
         if (PLANES == 2 && has_nan(sums)) {
             write_plain_sums(place(group, row, column));
