@@ -18,7 +18,7 @@ struct PythonExpression::Node {
     std::string kind;
     std::vector<Node> parts;
     json value;                        // the value, if `kind` is value
-    std::string name;                  // the name, if `kind` is name or call; the variable, if `kind` is for
+    std::string name;                  // if `kind` is "name" or "call": the name; if it is "for": the variable
     std::vector<std::string> compare;  // if `kind` is compare: the operators between `parts`
 };
 

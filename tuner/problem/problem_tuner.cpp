@@ -52,7 +52,8 @@ ProblemTuner::ProblemTuner(const TuneRun& run, const Problem& problem, const std
     if (compile_ahead(1) == 0) begin_search();
 }
 
-// Leaves the state `unverified`. Called when no stored trial is left to try again, or when the search ends early.
+// Goes from the state `unverified` to the state `search`. Called when no stored trial is left to try again, or when the
+// search ends early.
 void ProblemTuner::begin_search() {
     ledger_.release();
     const bool complete = last_run() > 0 && run_.resources.store.how_ended(last_run()) == "complete";
