@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 #include "db/store.h"
@@ -77,7 +78,7 @@ ProcessEnvironment read_environment() {
 }
 
 int failure(int code, const char* what) {
-    fmt::print(stderr, "smemtune: {}\n", what);
+    (void)std::fputs(fmt::format("smemtune: {}\n", what).c_str(), stderr);  // fmt::print() throws if stderr is closed
     return code;
 }
 

@@ -58,8 +58,9 @@ Progress::~Progress() {
     const std::scoped_lock lock(mutex_);
     clear();
     if (style_ == Style::redrawn || trials_ == 0) return;
-    write_line(fmt::format("done: {}, {} ({} known before), {}", counted(reported_.size(), "size"),
-                           counted(trials_, "trial"), count_text(recalled_), duration_text(seconds_since(begin_))));
+    const auto sizes = part_.empty() ? counted(reported_.size(), "size") + ", " : "";  // each part has sizes of its own
+    write_line(fmt::format("done: {}{} ({} known before), {}", sizes, counted(trials_, "trial"), count_text(recalled_),
+                           duration_text(seconds_since(begin_))));
 }
 
 void Progress::tick(const std::stop_token& stop) {
@@ -108,8 +109,7 @@ void Progress::say(const std::string& line) {
     if (style_ == Style::silent) return;
     const std::scoped_lock lock(mutex_);
     clear();
-    fmt::print(out_, "{}", folded(label_ + line, style_ == Style::redrawn ? width() : 0, 0, 2));
-    std::fflush(out_);
+    write(folded(label_ + line, style_ == Style::redrawn ? width() : 0, 0, 2));
 }
 
 std::size_t Progress::width() const {
@@ -163,20 +163,21 @@ void Progress::update(Clock::duration period) {
     drawn_ = now;
     if (style_ == Style::lines) return write_line(progress_line(state()));
     // The last column of the terminal stays free, because some terminals wrap as soon as this column is written.
-    fmt::print(out_, "\r{}\x1b[K", progress_line(state(), width() - 1));
+    write(fmt::format("\r{}\x1b[K", progress_line(state(), width() - 1)));
     shown_ = true;
-    std::fflush(out_);
 }
 
-void Progress::write_line(const std::string& line) {
-    fmt::print(out_, "{}{}\n", label_, line);
-    std::fflush(out_);
-}
+void Progress::write_line(const std::string& line) { write(label_ + line + "\n"); }
 
 void Progress::clear() {
-    if (shown_) fmt::print(out_, "\r\x1b[K");
+    if (shown_) write("\r\x1b[K");
     shown_ = false;
-    std::fflush(out_);
+}
+
+// Ignores errors, for example of a closed pipe: a run must not end because nobody reads its progress.
+void Progress::write(const std::string& text) {
+    (void)std::fputs(text.c_str(), out_);
+    (void)std::fflush(out_);
 }
 
 }  // namespace smemtune

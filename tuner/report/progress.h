@@ -75,6 +75,7 @@ private:
     [[nodiscard]] ProgressState state() const;
     std::size_t number_of(const std::string& size);
     void write_line(const std::string& line);
+    void write(const std::string& text);
     void update(Clock::duration period);
     void clear();
     void tick(const std::stop_token& stop);

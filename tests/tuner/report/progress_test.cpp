@@ -26,6 +26,18 @@ std::string written(std::FILE* file) {
 
 const Progress::Best best{"12 us", "tiled TILE_WIDTH=16"};
 
+TEST(Progress, OutputThatCannotBeWrittenEndsNoRun) {
+    auto* full = std::fopen("/dev/full", "w");
+    ASSERT_NE(full, nullptr);
+    {
+        Progress progress(full, Progress::Style::redrawn, {.sizes = 1, .trials = 1});
+        progress.say("the device, and the plan");
+        progress.step("64x64x64", best, false);
+        progress.finish("64x64x64", best, 1, 1, "");
+    }
+    std::fclose(full);
+}
+
 TEST(Progress, WritesALineForEachSizeAndAClosingOneWhereThereIsNoTerminal) {
     auto* file = std::tmpfile();
     {
