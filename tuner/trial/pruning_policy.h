@@ -18,6 +18,10 @@ inline constexpr double slow_candidate = 1.25;
 inline constexpr double cold_factor = 1.1;
 inline constexpr double cold_start_us = 2000;
 
+/// May a slow first launch have been slow only because it was the first? Not if it took this many times the best time.
+/// Otherwise, a second launch decides. On the host device, the first launch also creates the threads' stacks.
+inline constexpr double surely_slow = 10;
+
 /// The timing of a candidate was cut short, and its median was stored. Does that median still rule the candidate out?
 /// Yes if it is this many times the best time. The factor is below slow_candidate, so that the candidate stays ruled
 /// out if the best time is later a little longer.

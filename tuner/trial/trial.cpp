@@ -1,5 +1,6 @@
 #include "tuner/trial/trial.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -102,13 +103,17 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
             report.outcome = Rejection{Stage::wrong, *first.wrong};
             return report;
         }
-        if (is_hopeless(policy, best_us, first.first_launch_us)) {
+        auto first_launch_us = first.first_launch_us;
+        if (is_hopeless(policy, best_us, first_launch_us) && first_launch_us < pruning::surely_slow * *best_us) {
+            first_launch_us = std::min(first_launch_us, time_batch(backend, testbed, kernel, 1).launch_us);
+        }
+        if (is_hopeless(policy, best_us, first_launch_us)) {
             Sampling sampling(policy, best_us);
-            sampling.add(first.first_launch_us, first.first_launch_us);
+            sampling.add(first_launch_us, first_launch_us);
             report.outcome = sampling.result();
             return report;
         }
-        const auto measured = time_kernel(backend, testbed, kernel, policy, best_us, first.first_launch_us);
+        const auto measured = time_kernel(backend, testbed, kernel, policy, best_us, first_launch_us);
         report.outcome = measured;
         report.time_ms = lap_ms();
         if (!is_new_best(policy, verified_best_us, measured)) return report;

@@ -6,6 +6,7 @@
 #include "runtime/configured_kernel.h"
 #include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
+#include "tuner/trial/pruning_policy.h"
 
 namespace smemtune {
 namespace {
@@ -86,18 +87,32 @@ TEST_F(TrialTest, AWrongKernelIsRejectedAndNotTimed) {
 TEST_F(TrialTest, AKernelThatIsClearlySlowerOnTheFirstCheckGetsNoOther) {
     double first_us = 0;
     backend.launch_us = [&](const BoundKernel*) { return backend.batches.size() == 1 ? first_us : 1000; };
-    first_us = 1.1 * policy.behind * 1000 + 2000 + 1;
+    first_us = pruning::surely_slow * 1000;
     const auto slower = report_of(right(), 1000);
     EXPECT_TRUE(measured(slower).cut_short);
     EXPECT_THAT(measured(slower).samples_us, ElementsAre(first_us));
     EXPECT_EQ(backend.batches.size(), 1U);
     EXPECT_EQ(slower.time_ms, 0);
-    first_us -= 2;  // just below the limit for a cold first launch
+    first_us = 1.1 * policy.behind * 1000 + 2000 - 1;  // just below the limit for a cold first launch
     const auto as_fast = report_of(right(), 1000);
     EXPECT_FALSE(measured(as_fast).cut_short);
     EXPECT_EQ(measured(as_fast).median_us, 1000);
     first_us = 1e9;
     EXPECT_FALSE(measured(report_of(right())).cut_short) << "without a best, none is clearly slower";
+}
+
+TEST_F(TrialTest, ASlowFirstLaunchThatMayBeColdIsRepeated) {
+    const auto first_us = 1.1 * policy.behind * 1000 + 2000 + 1;
+    double later_us = 1000;
+    backend.launch_us = [&](const BoundKernel*) { return backend.batches.size() == 1 ? first_us : later_us; };
+    const auto cold = report_of(right(), 1000);
+    EXPECT_FALSE(measured(cold).cut_short);
+    EXPECT_EQ(measured(cold).median_us, 1000);
+    later_us = first_us - 0.5;
+    const auto slow = report_of(right(), 1000);
+    EXPECT_TRUE(measured(slow).cut_short);
+    EXPECT_THAT(measured(slow).samples_us, ElementsAre(later_us));
+    EXPECT_EQ(backend.batches.size(), 2U);
 }
 
 TEST_F(TrialTest, OnlyAKernelThatPassedEveryCheckIsVerified) {
