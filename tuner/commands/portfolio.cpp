@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,8 @@
 namespace smemtune {
 
 namespace {
+
+constexpr unsigned check_seed = 2;  // the default of --seed, for the sizes of --check
 
 CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
     CommandLine line(
@@ -62,12 +65,14 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
               .value = "N",
               .summary = "Try at most N configurations for each size before all winners are timed there.",
               .default_value = "48"});
-    line.add({.name = "check",
-              .value = "N",
-              .summary =
-                  "Check the stored portfolio at N sizes drawn with --seed, instead of building one: compare the "
-                  "kernel that it serves at each size with the fastest kernel that was timed there. Afterwards, these "
-                  "sizes count as tuned, so name a copy of the database."});
+    line.add(
+        {.name = "check",
+         .value = "N",
+         .summary =
+             "Check the stored portfolio at N sizes drawn with --seed, instead of building one: compare the "
+             "kernel that it serves at each size with the fastest kernel that was timed there. The default seed is "
+             "2, so that the sizes differ from those of a portfolio that was built with the default seed. "
+             "Afterwards, these sizes count as tuned, so name a copy of the database."});
     line.add({.name = "refit",
               .summary =
                   "Fit the models of the operation's stored portfolios again, to the stored times, instead of building "
@@ -132,7 +137,8 @@ std::vector<Sample> read_samples(const CommandLine& line, const Operation& opera
     } else {
         samples = draw_samples(operation, type, layout,
                                static_cast<std::size_t>(line.number(line.has("check") ? "check" : "shapes", 1, 10'000)),
-                               parse_range(line, device), line.seed());
+                               parse_range(line, device),
+                               line.has("check") && !line.given("seed") ? check_seed : line.seed());
     }
     try {
         for (const auto& sample : samples) (void)environment_of(operation, sample.problem, device);
@@ -174,17 +180,32 @@ PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& d
     return request;
 }
 
+int no_portfolio(const CommandLine& line) {
+    fmt::print(stderr, "{} has no such portfolio; 'smemtune portfolio' builds one on a device\n",
+               line.database().string());
+    return nothing_found;
+}
+
+bool has_portfolio(const CommandLine& line, const PortfolioRequest& request, const Device& device) {
+    if (!std::filesystem::exists(line.database())) return false;  // opening it to write would create it
+    const Store store(line.database(), Store::Access::read);
+    const auto row = store.find(device);
+    const auto& like = request.samples.front().problem;
+    return row && !store.portfolio({*row, like.operation, like.type, like.layout}).members.empty();
+}
+
 int refit_command(const CommandLine& line, bool json) {
     if (line.has("check")) throw UsageError("--refit and --check exclude each other; choose one");
     const auto templates = choose_templates(line).kernels;
+    if (!std::filesystem::exists(line.database())) return no_portfolio(line);
     Store store(line.database());
     const auto reports = refit_portfolios(store, templates.front().operation.name, templates);
-    if (reports.empty()) fmt::print(stderr, "no portfolio is stored; 'smemtune portfolio' builds one on a device\n");
+    if (reports.empty()) return no_portfolio(line);
     for (const auto& report : reports) {
         fmt::print("{}\n",
                    json ? json_text(document("portfolio", to_json(report))) : to_text(report, line.table_width()));
     }
-    return reports.empty() ? nothing_found : success;
+    return success;
 }
 
 CheckRequest check_request(const PortfolioRequest& request, const CommandLine& line) {
@@ -211,7 +232,9 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     const auto groups = choose_devices(line.text("device"));
     if (groups.size() != 1) throw UsageError("--device names different kinds of devices; run 'portfolio' for each");
     const auto& [device, names] = groups.front();
+    if (line.given("searches") && !line.has("check")) throw UsageError("--searches is for --check; give both, or none");
     const auto request = read_portfolio_request(line, device);
+    if (line.has("check") && !has_portfolio(line, request, device)) return no_portfolio(line);
     const auto compiler = make_compiler(
         device, {.host_compiler = process_environment.host_compiler, .toolkits = process_environment.toolkits});
     (void)compiler->version();  // throws if there is no compiler, before the database is opened

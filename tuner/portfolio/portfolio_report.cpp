@@ -85,14 +85,17 @@ std::string to_text(const PortfolioReport& report, std::size_t width) {
     }
     const auto searched = std::ranges::count(report.served, true, &PortfolioReport::Served::searched);
     auto text = fmt::format(
-        "{}: {} of {}; {}{} timed, {} known from earlier runs, {} not right or too large\n", report.device.name,
+        "{}: {} of {}; {}{} timed, {} already known, {} not right or too large\n", report.device.name,
         counted(report.members.size(), "member"), counted(report.configurations, "configuration"),
         searched > 0 ? fmt::format("{} of {} searched; ", searched, counted(report.served.size(), "size")) : "",
         counted(report.counts.measured, "pair"), report.counts.recalled, report.counts.rejected);
     if (report.wrong > 0)
         text += fmt::format("{} left out: wrong, or not compiled or not verified\n", counted(report.wrong, "member"));
     if (report.served.empty()) return text;
-    return text + "\nExpected loss, mean and worst, at a problem that was left out:\n\n" + table.to_text(width);
+    const bool is_check = std::ranges::any_of(report.served, [](const auto& each) { return each.predicted_us > 0; });
+    text += is_check ? "\nLoss, mean and worst, at the checked problems:\n\n"
+                     : "\nExpected loss, mean and worst, at a problem that was left out:\n\n";
+    return text + table.to_text(width);
 }
 
 nlohmann::json to_json(const PortfolioReport& report) {

@@ -79,7 +79,30 @@ TEST(PortfolioCommand, ACheckComparesWhatIsServedWithTheFastestTimeKnown) {
 
 TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
     const Scratch scratch;
-    EXPECT_EQ(run(scratch, portfolio({"--check", "2", "--extents", "8..24"})).code, 1);
+    for (const auto* what : {"--check", "--refit"}) {
+        const std::vector<std::string> sizes{"2", "--extents", "8..24"};
+        auto words = portfolio({what});
+        if (std::string(what) == "--check") words.insert(words.end(), sizes.begin(), sizes.end());
+        const auto none = run(scratch, words);
+        EXPECT_EQ(none.code, 1) << what;
+        EXPECT_THAT(none.err, HasSubstr("t.db has no such portfolio")) << what;
+        EXPECT_FALSE(std::filesystem::exists(scratch / "t.db")) << what << " creates no database";
+    }
+    EXPECT_EQ(run(scratch, portfolio({"--searches", "2"})).code, 2) << "without --check";
+}
+
+TEST(PortfolioCommand, ACheckDrawsOtherSizesThanTheBuildByDefault) {
+    const Scratch scratch;
+    const std::vector<std::string> extents{"--extents", "8..40", "--json"};
+    auto build = portfolio({"--shapes", "4"});
+    build.insert(build.end(), extents.begin(), extents.end());
+    auto check = portfolio({"--check", "4"});
+    check.insert(check.end(), extents.begin(), extents.end());
+    const auto built = report_of(run(scratch, build)).at("samples");
+    const auto checked = report_of(run(scratch, check)).at("samples");
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NE(built.at(i).at("problem"), checked.at(i).at("problem"));
+    check.insert(check.end(), {"--seed", "1"});
+    EXPECT_EQ(report_of(run(scratch, check)).at("samples").at(0).at("problem"), built.at(0).at("problem"));
 }
 
 TEST(PortfolioCommand, ABudgetEndsEarlyWithAPortfolioAndTheNextRunGoesOn) {
@@ -208,7 +231,7 @@ TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
     const auto served = report_of(run(scratch, fetch));
     EXPECT_EQ(served.at("match"), "predicted");
     EXPECT_GT(served.at("predicted_us"), 0);
-    EXPECT_THAT(run(scratch, refit).out, HasSubstr("0 pairs timed, 6 known"));
+    EXPECT_THAT(run(scratch, refit).out, HasSubstr("0 pairs timed, 6 already known"));
 }
 
 TEST(PortfolioCommand, ARefitTakesOnlyTimesOfTheMachineCodeThatWasVerified) {
@@ -219,7 +242,7 @@ TEST(PortfolioCommand, ARefitTakesOnlyTimesOfTheMachineCodeThatWasVerified) {
         SQLite::Database(scratch / "t.db", SQLite::OPEN_READWRITE).exec(sql);
     };
     execute_sql("UPDATE trials SET code_hash = 'of other code' WHERE problem = (SELECT min(problem) FROM trials)");
-    EXPECT_THAT(run(scratch, refit).out, HasSubstr("3 known"));
+    EXPECT_THAT(run(scratch, refit).out, HasSubstr("3 already known"));
     execute_sql("UPDATE trials SET code_hash = 'of other code'");
     const auto none = run(scratch, refit);
     EXPECT_NE(none.code, 0);

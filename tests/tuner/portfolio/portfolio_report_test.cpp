@@ -50,7 +50,7 @@ TEST(PortfolioReport, TheNumberOfSearchedSizesIsSaid) {
 
 TEST(PortfolioReport, TheTableHasTheMeanByCountAndTheWorstOfEachKind) {
     EXPECT_EQ(to_text(example(), 0),
-              "sm_90: 1 member of 1,234 configurations; 2,000 pairs timed, 31 known from earlier runs, 42 not "
+              "sm_90: 1 member of 1,234 configurations; 2,000 pairs timed, 31 already known, 42 not "
               "right or too large\n"
               "2 members left out: wrong, or not compiled or not verified\n"
               "\n"
