@@ -43,7 +43,8 @@ struct Choice {
     std::string kernel_template;
     std::string configuration;  ///< such as `TILE_WIDTH=32`
     Match match = Match::untuned;
-    std::string tuned_for;  ///< the problem that the configuration was tuned for; empty when predicted or untuned
+    std::string tuned_for;  ///< the problem that the configuration was tuned for; empty for a portfolio's member and
+                            ///< when untuned
     /// The time that was measured for `tuned_for` on `device`, that was predicted for the problem, or that was measured
     /// in first launches of the problem. 0 when untuned.
     double expected_us = 0;

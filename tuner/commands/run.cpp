@@ -97,7 +97,7 @@ nlohmann::json to_json(const Run& run) {
         json["uncertainty"] = run.choice.uncertainty;
         json["why"] = run.choice.why;
     } else if (run.choice.match != Match::untuned) {
-        json["tuned_for"] = run.choice.tuned_for;
+        if (!run.choice.tuned_for.empty()) json["tuned_for"] = run.choice.tuned_for;
         json["tuned_on"] = run.choice.device;
     }
     if (run.verdict.wrong) {
