@@ -143,14 +143,10 @@ std::vector<PredictedFastest> predicted_fastest(std::span<const Problem> problem
                 fastest.push_back({.kernel = first.kernel_template.get(), .configuration = *first.configuration});
                 known = std::prev(fastest.end());
             }
-            known->problems.push_back(i);
+            if (std::ranges::count(known->problems, i) == 0) known->problems.push_back(i);
         }
     }
-    for (auto& each : fastest) {
-        std::ranges::sort(each.problems);
-        const auto repeated = std::ranges::unique(each.problems);
-        each.problems.erase(repeated.begin(), repeated.end());
-    }
+    for (auto& each : fastest) std::ranges::sort(each.problems);
     std::ranges::stable_sort(fastest, std::ranges::greater{}, [](const auto& each) { return each.problems.size(); });
     return fastest;
 }
