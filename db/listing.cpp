@@ -137,13 +137,33 @@ Store::Inventory Store::inventory(const Filter& filter) const {
         bind_filter(query, filter);
         return query.all(read);
     };
+    const auto portfolios = [&] {
+        if (!filter.sizes.empty() || filter.rejected_only) return std::vector<ListedPortfolio>();
+        static const auto sql =
+            "SELECT f.operation || ' ' || f.type || iif(f.layout = '', '', ' ' || f.layout), "
+            "d.name, count(*), NOT max(f.terms_version = ?5) "
+            "FROM portfolio AS f JOIN devices AS d ON d.id = f.device "
+            "JOIN templates AS k ON k.id = f.template WHERE " +
+            matches("d.name", 1) + " AND " + matches("k.name", 2) + " AND ?3 = '[]' AND " + matches("f.operation", 4) +
+            " GROUP BY f.device, f.operation, f.type, f.layout "
+            "ORDER BY d.name, d.id, f.operation, f.type, f.layout";
+        auto query = state_->query(sql);
+        bind_filter(query, filter, terms_version);
+        return query.all([](const SQLite::Statement& row) {
+            return ListedPortfolio{.name = row.getColumn(0).getString(),
+                                   .device = row.getColumn(1).getString(),
+                                   .members = row.getColumn(2).getInt64(),
+                                   .is_outdated = row.getColumn(3).getInt() != 0};
+        });
+    };
     return state_->guarded([&] {
         return Inventory{
             .devices = groups("d.name", "d.name, d.id"),
             .templates = groups("k.name", "k.operation, k.name"),
             .problems = groups("p.operation || ' ' || p.type || iif(p.layout = '', '', ' ' || p.layout) || ' ' || "
                                "p.size",
-                               "p.operation, p.type, p.layout, p.id")};
+                               "p.operation, p.type, p.layout, p.id"),
+            .portfolios = portfolios()};
     });
 }
 

@@ -203,10 +203,18 @@ public:
         std::string first_at{}, last_at{};  ///< when the first and the last trial ended: UTC, ISO 8601
         std::int64_t unchecked = 0;         ///< trials whose results were not compared with a reference
     };
+    struct ListedPortfolio {
+        std::string name;    ///< operation, type and layout, such as "gemm f32 nn"
+        std::string device;  ///< the device on which it was measured
+        std::int64_t members = 0;
+        bool is_outdated = false;  ///< whether its models are of another version, so that no fetch uses it
+    };
     struct Inventory {
         std::vector<Group> devices, templates, problems;
+        std::vector<ListedPortfolio> portfolios{};
     };
-    /// Returns the groups with at least one trial that matches the filter.
+    /// Returns the groups with at least one trial that matches the filter, and the portfolios with at least one member
+    /// that matches it. If the filter is for sizes or rejected trials, returns no portfolios.
     [[nodiscard]] Inventory inventory(const Filter& filter) const;
     /// Returns the row numbers of all versions of an operation's templates.
     [[nodiscard]] std::vector<std::int64_t> templates_of(const std::string& operation) const;

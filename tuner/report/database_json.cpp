@@ -26,6 +26,13 @@ nlohmann::json groups_json(const std::vector<Store::Group>& groups) {
 }  // namespace
 
 nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t bytes, const Store::Inventory& inventory) {
+    auto portfolios = nlohmann::json::array();
+    for (const auto& each : inventory.portfolios) {
+        portfolios.push_back({{"name", each.name},
+                              {"device_name", each.device},
+                              {"members", each.members},
+                              {"used", !each.is_outdated}});
+    }
     return {{"database", summary.path.string()},
             {"bytes", bytes},
             {"database_schema", summary.schema_version},
@@ -35,7 +42,8 @@ nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t byte
             {"runs", summary.runs},
             {"devices", groups_json(inventory.devices)},
             {"templates", groups_json(inventory.templates)},
-            {"problems", groups_json(inventory.problems)}};
+            {"problems", groups_json(inventory.problems)},
+            {"portfolios", portfolios}};
 }
 
 nlohmann::json inventory_rows(const Store::Inventory& inventory) {

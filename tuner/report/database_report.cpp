@@ -46,6 +46,15 @@ std::string group_table(const char* heading, const std::vector<Store::Group>& gr
     return table.empty() ? "" : "\n" + table.to_text(width);
 }
 
+std::string portfolio_table(const std::vector<Store::ListedPortfolio>& portfolios, std::size_t width) {
+    Table table({{"portfolio"}, {"device", true}, {"members"}, {"used"}});
+    for (const auto& each : portfolios) {
+        table.add({each.name, each.device, std::to_string(each.members),
+                   each.is_outdated ? "no: run 'portfolio --refit'" : "yes"});
+    }
+    return table.empty() ? "" : "\n" + table.to_text(width);
+}
+
 std::string or_dash(const std::optional<double>& value, const std::function<std::string(double)>& text) {
     return value ? text(*value) : "-";
 }
@@ -106,10 +115,10 @@ std::string inventory_text(const Store::Summary& summary, std::uintmax_t bytes, 
         folded(fmt::format("{}: {}, schema {}, {}, {} of machine code", summary.path.string(), bytes_text(bytes),
                            summary.schema_version, count(summary.runs, "run"), count(summary.binaries, "piece")),
                width, 0, 2);
-    if (inventory.devices.empty()) return text + "no trial matches\n";
+    if (inventory.devices.empty()) text += "no trial matches\n";
     return text + group_table("device", inventory.devices, true, width) +
            group_table("template", inventory.templates, true, width) +
-           group_table("problem", inventory.problems, false, width);
+           group_table("problem", inventory.problems, false, width) + portfolio_table(inventory.portfolios, width);
 }
 
 std::string best_text(std::span<const TrialFacts> winners, std::size_t width) {

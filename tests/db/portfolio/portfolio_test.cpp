@@ -139,6 +139,27 @@ TEST_F(PortfolioTest, CoefficientsOfOtherTermsDoNotCount) {
     EXPECT_EQ(store.outdated_portfolios(), std::vector{key});
 }
 
+TEST_F(PortfolioTest, IsListedInTheInventoryUnlessTheFilterExcludesIt) {
+    set({16, 32});
+    const auto listed = [&](const Store::Filter& filter) {
+        std::string text;
+        for (const auto& each : store.inventory(filter).portfolios) {
+            text += each.name + ", " + each.device + ", " + std::to_string(each.members) +
+                    (each.is_outdated ? ", outdated" : "");
+        }
+        return text;
+    };
+    const auto device = store.devices().front().second.name;
+    EXPECT_EQ(listed({}), "gemm f32 nn, " + device + ", 2");
+    EXPECT_EQ(listed({.devices = {device}, .kernel_templates = {"tiled"}, .operations = {"gemm"}}), listed({}));
+    EXPECT_EQ(listed({.devices = {"another"}}), "");
+    EXPECT_EQ(listed({.kernel_templates = {"another"}}), "");
+    EXPECT_EQ(listed({.operations = {"another"}}), "");
+    EXPECT_EQ(listed({.sizes = {"*"}}), "");
+    execute(path, "UPDATE portfolio SET terms_version = terms_version + 1");
+    EXPECT_EQ(listed({}), "gemm f32 nn, " + device + ", 2, outdated");
+}
+
 TEST_F(PortfolioTest, MembersOfOtherTermsAreReadWithoutTheirModelsIfAskedFor) {
     set({16});
     SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);

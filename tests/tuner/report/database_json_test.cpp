@@ -29,7 +29,10 @@ TEST(DatabaseJson, AnInventoryHasEachCountUnderItsName) {
                             .first_at = "at first",
                             .last_at = "at last"};
     };
-    Store::Inventory inventory{{group("d", 10)}, {group("t", 20)}, {group("p", 30)}};
+    Store::Inventory inventory{{group("d", 10)},
+                               {group("t", 20)},
+                               {group("p", 30)},
+                               {{"gemm f32 nn", "GPU", 5, false}, {"x f16", "GPU", 6, true}}};
     inventory.templates[0].unchecked = 9;
     const auto expected = [](const std::string& name, std::int64_t first) {
         return json{{"name", name},         {"measured", first},      {"rejected", first + 1},
@@ -37,6 +40,9 @@ TEST(DatabaseJson, AnInventoryHasEachCountUnderItsName) {
     };
     auto with_unchecked = expected("t", 20);
     with_unchecked["unchecked"] = 9;
+    const auto portfolios =
+        json::array({{{"name", "gemm f32 nn"}, {"device_name", "GPU"}, {"members", 5}, {"used", true}},
+                     {{"name", "x f16"}, {"device_name", "GPU"}, {"members", 6}, {"used", false}}});
     EXPECT_EQ(inventory_json(summary, 4096, inventory), (json{{"database", "t.db"},
                                                               {"bytes", 4096},
                                                               {"database_schema", 7},
@@ -46,7 +52,8 @@ TEST(DatabaseJson, AnInventoryHasEachCountUnderItsName) {
                                                               {"runs", 4},
                                                               {"devices", json::array({expected("d", 10)})},
                                                               {"templates", json::array({with_unchecked})},
-                                                              {"problems", json::array({expected("p", 30)})}}));
+                                                              {"problems", json::array({expected("p", 30)})},
+                                                              {"portfolios", portfolios}}));
     const auto rows = inventory_rows(inventory);
     ASSERT_EQ(rows.size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {

@@ -143,7 +143,7 @@ Store::Inventory inventory() {
                              1234,
                              "2026-11-22T13:58:01.123Z",
                              "2026-11-22T13:58:01.123Z"};
-    return {{group}, {group}, {group, group}};
+    return {{group}, {group}, {group, group}, {{"batched_gemm bf16 nn", "NVIDIA H100 80GB HBM3", 64, true}}};
 }
 
 class Width : public ::testing::TestWithParam<std::size_t> {
