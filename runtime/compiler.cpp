@@ -80,8 +80,8 @@ private:
         const bool is_struct = type.number->is_half() || type.lanes > 1;
         return any_pointer() + (typed_ && !is_struct ? code_of(type) : 0);
     }
-    // If the manifest declares no type for a matrix or scalar of the problem's type, messages call the type `Element`,
-    // as configuration.h does.
+    // Messages call the type of a matrix or scalar `Element`, as configuration.h does, if the manifest declares no type
+    // for it and its default type (type_of()) is the problem's type.
     void add(const Argument& argument) {
         const auto type = type_of(argument, problem_.type);
         const bool is_number = argument.is_matrix() || argument.kind == Argument::Kind::scalar;

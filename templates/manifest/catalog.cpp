@@ -62,8 +62,8 @@ bool is_system_header(const std::string& name) {
            (folder != name && (folder == "cub" || folder == "thrust" || folder == "nv" || folder == "cccl"));
 }
 
-// What load_templates() knows of a source. Other callers need only the includes, so the rest is found when it is first
-// needed.
+// What a scan of a source's text finds: its includes, its lines and its template parameters. Only load_templates()
+// needs lines and template parameters, so they are found when they are first asked for.
 class Scan {
 public:
     explicit Scan(const std::string& text) : text_(text), includes_(includes_of(text)) {}

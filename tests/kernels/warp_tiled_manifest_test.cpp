@@ -1,5 +1,6 @@
-// Compares the estimates in warp_tiled's manifest with the kernel's loaders. Everything else is shared by kernel and
-// manifest as derived constants.
+// Compares two estimates in warp_tiled's manifest, POINTERS and HELD, with what the kernel's loaders need. Other values
+// that both use need no such test: they are derived values with `constant = true`, which the kernel takes from the
+// manifest.
 #include "tests/kernels/support.h"
 
 namespace smemtune {

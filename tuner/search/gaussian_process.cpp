@@ -48,9 +48,9 @@ Eigen::Array<Scalar, Eigen::Dynamic, 1> covariances(const Covariance& covariance
 }
 
 // The gradient of the negative log posterior density with respect to the logarithms of the inverse scales and, last, of
-// the noise (Rasmussen and Williams, equation 5.9). Let K be the covariances of the points, y their values and
-// a = K^-1 y. Each component is the sum of two terms: half the trace of (K^-1 - a a') dK, where dK is the derivative of
-// K, and the derivative of the negative logarithm of the prior density.
+// the noise (Rasmussen and Williams, equation 5.9). Let K be the covariances of the points, dK the derivative
+// of K, y the values of the points, and a = K^-1 y. Each component is the sum of two terms: half the trace of
+// (K^-1 - a a') dK, and the derivative of the negative logarithm of the prior density.
 VectorXd gradient(const Covariance& covariance, const Covariance& prior, const ArrayXXf& points,
                   const VectorXd& values) {
     const auto n = points.rows();

@@ -91,8 +91,9 @@ struct TileCopy {
         (K_MAJOR ? elements : lines) -= BLOCK_K;
     }
 
-    /// Starts the asynchronous copies of the present k-tile, BYTES bytes each: 16, or 4 if the elements are floats.
-    /// Elements beyond the matrix become zeros. `anywhere` is an address in the matrix for copies that read nothing.
+    /// Starts the asynchronous copies of the present k-tile, BYTES bytes each: 16, or 4 for floats in rows that are
+    /// not aligned to 16 bytes. Elements beyond the matrix become zeros. `anywhere` is an address in the matrix for
+    /// copies that read nothing.
     template <int BYTES>
     __device__ __forceinline__ void start(Element* tile, const Element* anywhere) const {
         if constexpr (BYTES == 16) {
