@@ -55,14 +55,14 @@ CompetitorKernelOrReason stored_winner(Runtime& runtime, const Problem& problem,
 /// Returns the kernel that a fetch of this problem returns, whatever its match. `runtime` must outlive the result.
 CompetitorKernelOrReason served_kernel(Runtime& runtime, const Problem& problem, const std::string& kernel_template);
 
-/// Competes with the winners of another database, on the device of `runtime`. Throws StoreError.
+/// Returns the winners of another database as a competitor, on the device of `runtime`. Throws StoreError.
 std::unique_ptr<Competitor> database_competitor(const Runtime& runtime, const std::filesystem::path& database);
 
-/// Competes with cuBLAS, which chooses its kernel at each call.
+/// Returns cuBLAS as a competitor. It chooses its kernel at each call.
 std::unique_ptr<Competitor> cublas_competitor(const Cublas& library);
 
-/// Competes with cublasLt. Times at most `most` proposals of its heuristic on `backend`, and uses the fastest one with
-/// a right result. If all are wrong, uses the fastest one.
+/// Returns cublasLt as a competitor. It times at most `most` proposals of its heuristic on `backend`, and uses the
+/// fastest one with a right result. If all are wrong, it uses the fastest one.
 std::unique_ptr<Competitor> cublaslt_competitor(const Cublas& library, Backend& backend, int most);
 
 }  // namespace smemtune

@@ -132,7 +132,7 @@ private:
     std::deque<Stored> unverified_;  // measurements without this run's verification identity, least cost first
     std::deque<TemplateConfiguration> retries_;  // configurations whose crash or timeout is due for a retry
     std::vector<Stored> awaited_;                // trials that next_unverified() returned, with pending outcomes
-    std::size_t verified_again_ = 0;             // how many trials of next_unverified() have passed all checks since
+    std::size_t verified_again_ = 0;             // how many trials of next_unverified() have then passed all checks
     bool foreign_ = false;
     std::deque<Trial> trials_;                     // a deque, because pointers to its elements must stay valid
     std::map<std::string, const Trial*> by_code_;  // measured trials, by machine code and launch

@@ -36,7 +36,8 @@ public:
 /// the type is the wide type, which holds all numbers of the narrow type.
 Problem reference_problem(const Operation& operation, const Problem& problem);
 
-/// Returns null for an operation without a reference, or with a verifier. If OperationReference::has_program() is true,
+/// Returns null if the operation has no reference, or if its own code decides whether outputs are right
+/// (OperationReference::is_verifier()). If OperationReference::has_program() is true,
 /// `binary` is the compiled reference_program() for reference_problem(). If the type of reference_problem() differs
 /// from the type of `problem`, `widen` is the binary of typed/kernels/widen.cu. All arguments except the binaries must
 /// outlive the result. Throws OutOfMemory, LaunchError.
