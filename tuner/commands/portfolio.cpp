@@ -2,11 +2,13 @@
 // the best.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "db/store.h"
@@ -180,27 +182,39 @@ PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& d
     return request;
 }
 
-int no_portfolio(const CommandLine& line) {
-    fmt::print(stderr, "{} has no such portfolio; 'smemtune portfolio' builds one on a device\n",
-               line.database().string());
+int no_portfolio(const CommandLine& line, const std::string& of) {
+    fmt::print(stderr, "{} has no portfolio of {}; 'smemtune portfolio' builds one on a device\n",
+               line.database().string(), of);
     return nothing_found;
 }
 
-bool has_portfolio(const CommandLine& line, const PortfolioRequest& request, const Device& device) {
-    if (!std::filesystem::exists(line.database())) return false;  // opening it to write would create it
+// If the database has no portfolio of the request that can be checked, says so and returns the exit code.
+std::optional<int> missing_portfolio(const CommandLine& line, const PortfolioRequest& request, const Device& device) {
+    const auto& like = request.samples.front().problem;
+    const auto name = like.operation + " " + like.type + (like.layout.empty() ? "" : " " + like.layout);
+    if (!std::filesystem::exists(line.database())) return no_portfolio(line, name);  // a Store would create the file
     const Store store(line.database(), Store::Access::read);
     const auto row = store.find(device);
-    const auto& like = request.samples.front().problem;
-    return row && !store.portfolio({*row, like.operation, like.type, like.layout}).members.empty();
+    if (!row) return no_portfolio(line, name + " on " + device.name);
+    const PortfolioKey key{*row, like.operation, like.type, like.layout};
+    if (std::ranges::count(store.outdated_portfolios(), key) > 0) {
+        throw UsageError(
+            fmt::format("the models of the portfolio of {} in {} are of another version of smemtune; run "
+                        "'smemtune portfolio --refit --db {}', which needs no device",
+                        name, line.database().string(), line.database().string()));
+    }
+    return store.portfolio(key).members.empty() ? std::optional(no_portfolio(line, name + " on " + device.name))
+                                                : std::nullopt;
 }
 
 int refit_command(const CommandLine& line, bool json) {
     if (line.has("check")) throw UsageError("--refit and --check exclude each other; choose one");
     const auto templates = choose_templates(line).kernels;
-    if (!std::filesystem::exists(line.database())) return no_portfolio(line);
+    const auto& operation = templates.front().operation.name;
+    if (!std::filesystem::exists(line.database())) return no_portfolio(line, operation);
     Store store(line.database());
-    const auto reports = refit_portfolios(store, templates.front().operation.name, templates);
-    if (reports.empty()) return no_portfolio(line);
+    const auto reports = refit_portfolios(store, operation, templates);
+    if (reports.empty()) return no_portfolio(line, operation);
     for (const auto& report : reports) {
         fmt::print("{}\n",
                    json ? json_text(document("portfolio", to_json(report))) : to_text(report, line.table_width()));
@@ -234,7 +248,9 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     const auto& [device, names] = groups.front();
     if (line.given("searches") && !line.has("check")) throw UsageError("--searches is for --check; give both, or none");
     const auto request = read_portfolio_request(line, device);
-    if (line.has("check") && !has_portfolio(line, request, device)) return no_portfolio(line);
+    if (line.has("check")) {
+        if (const auto code = missing_portfolio(line, request, device)) return *code;
+    }
     const auto compiler = make_compiler(
         device, {.host_compiler = process_environment.host_compiler, .toolkits = process_environment.toolkits});
     (void)compiler->version();  // throws if there is no compiler, before the database is opened

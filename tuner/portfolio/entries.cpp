@@ -88,13 +88,15 @@ void add_stored_members(const EntrySource& source, const std::vector<std::int64_
         const auto& member = row.member;
         const auto place = std::ranges::find(template_rows, member.kernel_template);
         if (place == template_rows.end() || member.verified_by != source.identity) continue;
-        if (find_entry(entries, member.kernel_template, member.configuration) != entries.end()) continue;
         const auto& kernel = source.templates[static_cast<std::size_t>(place - template_rows.begin())];
+        // A version of the template with the same code may have got parameters since the member was stored.
+        const auto configuration = completed(member.configuration, default_configuration(kernel));
+        if (find_entry(entries, member.kernel_template, configuration) != entries.end()) continue;
         entries.push_back({.kernel = &kernel,
                            .template_row = member.kernel_template,
-                           .configuration = member.configuration,
+                           .configuration = configuration,
                            .code_hash = member.code_hash,
-                           .bound = BoundLaunch(kernel, member.configuration, source.resources.device, like,
+                           .bound = BoundLaunch(kernel, configuration, source.resources.device, like,
                                                 {member.registers, member.static_shared_bytes})});
     }
 }

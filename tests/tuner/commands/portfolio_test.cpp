@@ -85,7 +85,7 @@ TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
         if (std::string(what) == "--check") words.insert(words.end(), sizes.begin(), sizes.end());
         const auto none = run(scratch, words);
         EXPECT_EQ(none.code, 1) << what;
-        EXPECT_THAT(none.err, HasSubstr("t.db has no such portfolio")) << what;
+        EXPECT_THAT(none.err, HasSubstr("t.db has no portfolio of transpose")) << what;
         EXPECT_FALSE(std::filesystem::exists(scratch / "t.db")) << what << " creates no database";
     }
     EXPECT_EQ(run(scratch, portfolio({"--searches", "2"})).code, 2) << "without --check";
@@ -212,6 +212,9 @@ TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
                               "--portfolio", "--db", "t.db"})
                     .err,
                 HasSubstr("run 'smemtune portfolio --refit --db t.db', which needs no device"));
+    const auto checked = run(scratch, portfolio({"--check", "2", "--extents", "8..24"}));
+    EXPECT_EQ(checked.code, 2);
+    EXPECT_THAT(checked.err, HasSubstr("run 'smemtune portfolio --refit --db t.db', which needs no device"));
     const std::vector<std::string> refit{"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"};
     auto json_refit = refit;
     json_refit.emplace_back("--json");
