@@ -91,7 +91,7 @@ TEST_F(SharedProducts, OfALastWaveAreRight) {
 TEST_F(SharedProducts, OfOneTileAreRightThroughMemory) {
     const auto problem = gemm(13, 31, 64 * 4 * 8 + 5);
     const auto alone = product(problem, 1, 1);
-    for (const auto& [cluster, split] : {std::pair{1, 64}, {2, 32}, {4, 16}}) {
+    for (const auto& [cluster, split] : {std::pair{1, 64}, {2, 32}, {4, 16}, {1, 0}, {2, 0}, {4, 0}}) {
         EXPECT_EQ(product(problem, cluster, split), alone) << "CLUSTER_K=" << cluster << ",SPLIT_K=" << split;
     }
 }

@@ -103,21 +103,22 @@ TEST(CorrectnessOfWarpTiled, ItsSampleHasEveryWayInEveryLayout) {
 
 class SplitK : public testing::TestWithParam<Laid> {};
 
-// At some sizes, there are fewer k-tiles than blocks that share K. The order of blocks and threads must not change any
-// bit of the result.
+// At some sizes, there are fewer k-tiles than blocks that share K. With SPLIT_K=0, the number of blocks that share K
+// depends on the size: up to 15 here. The order of blocks and threads must not change any bit of the result.
 TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
     const auto kernel = builtin(GetParam().kernel);
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
     const bool batched = kernel.operation.extents.size() == 4;
     const auto tools = compile_testbed(
         *compiler, kernel, problem_of(kernel, std::vector<std::int64_t>(batched ? 4 : 3, 1), GetParam().layout));
-    for (const auto* how :
-         {"SPLIT_K=2,SLICES_K=1,VECTOR_A=1,VECTOR_B=1", "SPLIT_K=8,SLICES_K=4,VECTOR_A=4,VECTOR_B=4"}) {
+    for (const auto* how : {"SPLIT_K=2,SLICES_K=1,VECTOR_A=1,VECTOR_B=1", "SPLIT_K=8,SLICES_K=4,VECTOR_A=4,VECTOR_B=4",
+                            "SPLIT_K=0,SLICES_K=2,VECTOR_A=1,VECTOR_B=1"}) {
         const auto configuration = parse_configuration(
             "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,STAGES=3,"
             "ASYNC=0,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=1," +
             std::string(how));
-        for (std::vector<std::int64_t> extents : {std::vector<std::int64_t>{36, 40, 300}, {17, 33, 131}, {3, 1, 20}}) {
+        for (std::vector<std::int64_t> extents :
+             {std::vector<std::int64_t>{36, 40, 300}, {17, 33, 131}, {3, 1, 20}, {5, 7, 1000}}) {
             if (batched) extents.insert(extents.begin(), 3);
             const auto problem = problem_of(kernel, extents, GetParam().layout);
             const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
@@ -125,7 +126,9 @@ TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
             for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}}) {
                 SCOPED_TRACE(to_text(problem) + " " + how);
                 const auto backend = open_host(options);
-                const auto launch = launch_of(kernel, configuration, problem, backend->device());
+                auto device = backend->device();
+                device.multiprocessors = 132;  // SPLIT_K=0 fills all of them
+                const auto launch = launch_of(kernel, configuration, problem, device);
                 const auto loaded = load(*backend, binary, launch);
                 EXPECT_EQ(Testbed(*backend, kernel.operation, problem, tools, 5)
                               .verify(ConfiguredKernel(loaded, launch))

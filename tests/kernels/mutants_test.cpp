@@ -30,10 +30,13 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
 // Whether results stay right if the comparison at position `at` of `line` is changed.
 bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
-             "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
-             "line_offset(i) < steps",         // an additional k-step, for which an operand has zeros
-             "* WIDTH < steps",                // an additional k-step with zeros, in another loader
-             "source < sources; source",       // adds zeros, because each load has its own guard
+             "first_line() < LINES_PER_PASS",   // copies a line twice, which is harmless
+             "line_offset(i) < steps",          // an additional k-step, for which an operand has zeros
+             "* WIDTH < steps",                 // an additional k-step with zeros, in another loader
+             "source < sources; source",        // adds zeros, because each load has its own guard
+             "first < count; first",            // adds nothing, because each sum has its own guard
+             "i < ACCUMULATORS; i += GROUPS",   // stores nothing, because each group has its own guard
+             "group < ACCUMULATORS && source",  // loads a group that is not stored
          }) {
         const auto begin = line.find(code);
         if (begin != std::string::npos && at >= begin && at < begin + code.size()) return true;
@@ -116,7 +119,8 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
         // The host device lacks clusters, so none of the four configurations uses them. The first one uses the pipeline
         // wherever N has a whole tile, and some of its threads copy no line of B in the last round. The second one uses
         // the pipeline with vectors, if rows are aligned. The third one splits K and adds up the parts through device
-        // memory, even at sizes where the tile is wider than C. The fourth one writes a tile in two parts.
+        // memory, even at sizes where the tile is wider than C. The fourth one writes a tile in two parts. The fifth
+        // one has as many parts as run at once.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
@@ -126,6 +130,9 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
                 parse_configuration("BLOCK_M=64,BLOCK_N=64,BLOCK_K=8,THREAD_M=16,THREAD_N=4,LANES_M=4,CLUSTER_K=1,"
                                     "A_FIRST=1,SLICES_K=1,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1,"
+                                    "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
+                parse_configuration("BLOCK_M=16,BLOCK_N=64,BLOCK_K=32,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,"
+                                    "A_FIRST=1,SLICES_K=4,SPLIT_K=0,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1,"
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
     if (kernel.name == "skinny") {

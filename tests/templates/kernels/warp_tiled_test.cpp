@@ -25,7 +25,7 @@ KernelTemplate warp_tiled() {
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");
-    int in_clusters = 0, mixed = 0, through_memory = 0;
+    int in_clusters = 0, mixed = 0, through_memory = 0, filled = 0;
     for (const auto& problem : {gemm(1000, 1000, 1000), gemm(4097, 4097, 4097), gemm(64, 64, 65536),
                                 gemm(3000, 5000, 2048), gemm(2112, 2048, 2048)}) {
         const auto space = feasible_space(kernel, problem, device);
@@ -36,7 +36,14 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
             const auto rows = (problem.extents[0].second - 1) / values.at("BLOCK_M") + 1;
             const auto columns = (problem.extents[1].second - 1) / values.at("BLOCK_N") + 1;
             const auto blocks = launch_of(kernel, configuration, problem, device).grid[0];
-            const auto split = values.at("SPLIT_K");
+            const bool fills = values.at("SPLIT_K") == 0;
+            const auto split = fills ? blocks / (rows * columns * cluster) : values.at("SPLIT_K");
+            if (fills) {
+                ++filled;
+                ASSERT_GE(split, 2) << to_text(configuration);
+                ASSERT_LE(blocks, device.multiprocessors * values.at("BLOCKS_PER_SM")) << to_text(configuration);
+                ASSERT_GE(problem.extents[2].second / (split * cluster), 64) << to_text(configuration);
+            }
             ASSERT_EQ(blocks % split, 0) << to_text(configuration);
             const auto surplus = blocks / split - rows * columns;
             if (split > 1) ++through_memory;
@@ -50,7 +57,7 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
             ASSERT_GE(shared, 1) << to_text(configuration);
             ASSERT_GE(alone, 0) << to_text(configuration);
             ASSERT_EQ(alone % cluster, 0) << to_text(configuration);
-            ASSERT_TRUE(alone == 0 || split == 1) << to_text(configuration) << ": SPLIT_K > 1 needs whole clusters";
+            ASSERT_TRUE(alone == 0 || split == 1) << to_text(configuration) << ": split-K needs whole clusters";
             ++in_clusters;
             if (alone > 0) ++mixed;
         }
@@ -58,6 +65,7 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     EXPECT_GT(in_clusters, 1000);
     EXPECT_GT(through_memory, 1000);
     EXPECT_GT(mixed, 1000);
+    EXPECT_GT(filled, 1000);
 }
 
 // A space has at most 20 million points. LANE_PAIRS, A_FIRST and GROUP_M occur in no constraint, so the test gives them
@@ -73,6 +81,25 @@ TEST(WarpTiled, IsNoTooLargeSpaceWhereKIsSharedInMostWays) {
     const auto size = feasible_space(kernel, gemm(128, 256, 65536), model_device("sm_90")).size();
     EXPECT_GT(size, 500'000U);
     EXPECT_LT(size, 20'000'000U / 16);
+}
+
+// With SPLIT_K=0, the launch has as many parts of K as blocks that run at once.
+TEST(WarpTiled, FillsTheMultiprocessorsWithPartsOfK) {
+    const auto& all = builtin_templates();
+    const auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
+    const auto device = model_device("sm_90");
+    const auto blocks = [&](const std::string& how, const Problem& problem) {
+        const auto configuration = completed(parse_configuration("BLOCK_M=128,BLOCK_N=64,BLOCK_K=8,SPLIT_K=0," + how),
+                                             default_configuration(kernel));
+        EXPECT_EQ(infeasibility(kernel, configuration, problem, device), std::nullopt) << how;
+        return launch_of(kernel, configuration, problem, device).grid[0];
+    };
+    const auto deep = gemm(1248, 64, 10911);  // 10 tiles for 132 multiprocessors
+    EXPECT_EQ(blocks("BLOCKS_PER_SM=1,CLUSTER_K=1", deep), 10 * 13);
+    EXPECT_EQ(blocks("BLOCKS_PER_SM=2,CLUSTER_K=1", deep), 10 * 26);
+    EXPECT_EQ(blocks("BLOCKS_PER_SM=2,CLUSTER_K=2", deep), 10 * 26);
+    EXPECT_EQ(blocks("BLOCKS_PER_SM=2,CLUSTER_K=4", deep), 10 * 24) << "clusters of 4 leave multiprocessors empty";
+    EXPECT_EQ(blocks("BLOCKS_PER_SM=1,CLUSTER_K=1", gemm(1248, 64, 64 * 5)), 10 * 5) << "64 k-steps for each block";
 }
 
 TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {

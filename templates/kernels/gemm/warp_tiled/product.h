@@ -17,8 +17,9 @@
 #include "gemm/warp_tiled/work_tile.h"
 
 /// Computes this block's part of C[M,N] = alpha * op(A)[M,K] * op(B)[K,N] + beta * C. All threads of the block must
-/// call it once. `matrix` is the index of the product in its batch. `workspace` is aligned to 16 bytes and has
-/// TILE_WORKSPACE elements for each tile of each product. It is used only if SPLIT_K > 1.
+/// call it once. `matrix` is the index of the product in its batch. `workspace` is aligned to 16 bytes and has,
+/// for each tile of each product, `splits` (work_tile.h) * BLOCK_M * BLOCK_N + TILE_COUNTERS elements. It is not used
+/// if SPLIT_K = 1.
 __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element alpha, const Element* A, long long lda,
                                                    const Element* B, long long ldb, Element beta, Element* C,
                                                    long long ldc, int GROUP_M, Element* workspace,
@@ -51,9 +52,11 @@ __device__ __forceinline__ void warp_tiled_product(int M, int N, int K, Element 
     for (int i = 0; i < ACCUMULATORS; ++i) accumulators[i] *= alpha;
 
     const Output output(C, ldc, M, N, beta, work);
-    if (CLUSTER_K * SPLIT_K > 1) {  // a compile-time constant, so the compiler drops one of the ways to write C
+    if (CLUSTER_K * SPLIT_K != 1) {  // a compile-time constant, so the compiler drops one of the ways to write C
+        // The sums of all parts, then the counters (reduction.h).
+        const int elements = SPLIT_K == 0 ? work.splits * BLOCK_M * BLOCK_N + TILE_COUNTERS : TILE_WORKSPACE;
         Element* const tile_workspace =
-            SPLIT_K > 1 ? workspace + (matrix * work.tiles + work.tile) * TILE_WORKSPACE : nullptr;
+            SPLIT_K != 1 ? workspace + (matrix * work.tiles + work.tile) * elements : nullptr;
         reduce_split_k(accumulators, shared, tile_workspace, work, thread, output);
         return;
     }

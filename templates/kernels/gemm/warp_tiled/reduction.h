@@ -56,16 +56,48 @@ __device__ __forceinline__ void add_up(const WorkTile& work, const ThreadCoord& 
     }
 }
 
+/// Like add_up(), for any `count`. Loads up to 8 partial sums of each of GROUPS groups at once, because the block that
+/// adds up is one of the last that run, so only its own loads can hide the memory's latency.
+template <int GROUPS, class Load, class Store>
+__device__ __forceinline__ void add_up_many(const WorkTile& work, const ThreadCoord& thread, int count,
+                                            const Load& load, const Store& store) {
+    constexpr int SOURCES = 8;
+    const int step = 4 * work.sharers * SLICES_K;  // between the thread's groups
+#pragma unroll 1
+    for (int i = 4 * (work.rank + work.sharers * thread.slice); i < ACCUMULATORS; i += GROUPS * step) {
+        Element totals[GROUPS][4] = {};
+#pragma unroll 1
+        for (int first = 0; first < count; first += SOURCES) {
+            Element fours[GROUPS][SOURCES][4] = {};
+#pragma unroll
+            for (int at = 0; at < GROUPS * SOURCES; ++at) {
+                const int group = i + at / SOURCES * step, source = first + at % SOURCES;
+                if (group < ACCUMULATORS && source < count) load(source, group, fours[at / SOURCES][at % SOURCES]);
+            }
+#pragma unroll
+            for (int at = 0; at < GROUPS * SOURCES; ++at) {
+#pragma unroll
+                for (int j = 0; j < 4; ++j) totals[at / SOURCES][j] += fours[at / SOURCES][at % SOURCES][j];
+            }
+        }
+#pragma unroll
+        for (int group = 0; group < GROUPS; ++group) {
+            if (i + group * step < ACCUMULATORS) store(i + group * step, totals[group]);
+        }
+    }
+}
+
 /// Adds up the partial sums of all blocks that share a tile along K, and writes the totals to C. There are two steps:
 ///
 ///   1. Within a cluster. Each block writes its accumulators to its own shared memory. After a barrier of the cluster,
 ///      each block adds up one part of the tile, which it reads from the shared memory of all blocks of the cluster.
 ///      The part is 1 / CLUSTER_K of the tile if CLUSTER_K divides ACCUMULATORS / 4.
-///   2. Between the SPLIT_K clusters (or single blocks), if SPLIT_K > 1. Each block writes the sums of its part to the
-///      workspace and increments the tile's counter for its rank. The last of the SPLIT_K blocks with that rank adds up
-///      the sums of all of them and writes to C. So blocks of different clusters may write different parts of one tile.
+///   2. Between the `splits` clusters (or single blocks), unless SPLIT_K = 1. Each block writes the sums of its part to
+///      the workspace and increments the tile's counter for its rank. The last of the `splits` blocks with that rank
+///      adds up the sums of all of them and writes to C. So blocks of different clusters may write different parts of
+///      one tile.
 ///
-/// The workspace of a tile has SPLIT_K * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
+/// The workspace of a tile has `splits` * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
 ///
 /// The sums of a block that computes its tile alone also pass through shared memory, because a second way to write C
 /// would leave fewer registers for the main loop.
@@ -90,16 +122,20 @@ __device__ __forceinline__ void reduce_split_k(const Element (&accumulators)[ACC
         },
         [&](int i, const Element* total) {
             if (SPLIT_K == 1) output.write(work, thread, i, total);
-            if (SPLIT_K > 1) store_four(tile_workspace + work.split * BLOCK_M * BLOCK_N + group_of(i), total);
+            if (SPLIT_K != 1) store_four(tile_workspace + work.split * BLOCK_M * BLOCK_N + group_of(i), total);
         });
     if (work.sharers > 1) cluster_barrier();  // no block may exit while another block reads its shared memory
     if (SPLIT_K == 1) return;
-    unsigned* const counters = reinterpret_cast<unsigned*>(tile_workspace + SPLIT_K * BLOCK_M * BLOCK_N);
-    if (!last_to_arrive(counters + work.rank, SPLIT_K)) return;
-    add_up<SPLIT_K>(
-        work, thread, SPLIT_K,
-        [&](int split, int i, Element* four) {
-            load_four(four, tile_workspace + split * BLOCK_M * BLOCK_N + group_of(i));
-        },
-        [&](int i, const Element* total) { output.write(work, thread, i, total); });
+    unsigned* const counters = reinterpret_cast<unsigned*>(tile_workspace + work.splits * BLOCK_M * BLOCK_N);
+    if (!last_to_arrive(counters + work.rank, work.splits)) return;
+    const auto load = [&](int split, int i, Element* four) {
+        load_four(four, tile_workspace + split * BLOCK_M * BLOCK_N + group_of(i));
+    };
+    const auto store = [&](int i, const Element* total) { output.write(work, thread, i, total); };
+    if (SPLIT_K > 0) {
+        add_up<SPLIT_K>(work, thread, SPLIT_K, load, store);
+        return;
+    }
+    constexpr int GROUPS = BLOCKS_PER_SM * THREADS <= 512 ? 2 : 1;  // as registers allow
+    add_up_many<GROUPS>(work, thread, work.splits, load, store);
 }
