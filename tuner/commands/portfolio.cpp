@@ -82,8 +82,8 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
                   "is needed."});
     line.add({.name = "searches",
               .value = "N",
-              .summary = "With --check: also search the first N of the sizes, --evaluations each.",
-              .default_value = "0"});
+              .summary = "Search at most N more of the sizes, --evaluations each. Default: as many as the budget "
+                         "allows; with --check, none. 0 spends all the time on the configurations that are known."});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
     line.add(
         {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
@@ -167,6 +167,7 @@ PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& d
     }
     request.size = static_cast<std::size_t>(line.number("size", 1, 1000));
     request.evaluations = static_cast<std::size_t>(line.number("evaluations", 1, 1LL << 40));
+    if (line.has("searches")) request.searches = static_cast<std::size_t>(line.number("searches", 0, 10'000));
     if (line.has("budget")) request.budget = parse_duration(line.text("budget"));
     request.jobs = line.has("jobs") ? static_cast<unsigned>(line.number("jobs", 1, 1024))
                                     : std::max(1U, std::thread::hardware_concurrency());
@@ -222,10 +223,10 @@ int refit_command(const CommandLine& line, bool json) {
     return success;
 }
 
-CheckRequest check_request(const PortfolioRequest& request, const CommandLine& line) {
+CheckRequest check_request(const PortfolioRequest& request) {
     return {.samples = request.samples,
             .templates = request.templates,
-            .searches = static_cast<std::size_t>(line.number("searches", 0, 10'000)),
+            .searches = request.searches.value_or(0),
             .evaluations = request.evaluations,
             .budget = request.budget,
             .jobs = request.jobs,
@@ -246,7 +247,6 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     const auto groups = choose_devices(line.text("device"));
     if (groups.size() != 1) throw UsageError("--device names different kinds of devices; run 'portfolio' for each");
     const auto& [device, names] = groups.front();
-    if (line.given("searches") && !line.has("check")) throw UsageError("--searches is for --check; give both, or none");
     const auto request = read_portfolio_request(line, device);
     if (line.has("check")) {
         if (const auto code = missing_portfolio(line, request, device)) return *code;
@@ -275,7 +275,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     PortfolioReport report;
     {
         Progress progress(stderr, style, {.sizes = request.samples.size(), .budget = request.budget});
-        report = line.has("check") ? check_portfolio(check_request(request, line), resources, progress)
+        report = line.has("check") ? check_portfolio(check_request(request), resources, progress)
                                    : build_portfolio(request, resources, progress);
     }
     if (report.ended == "interrupted") {

@@ -88,6 +88,7 @@ private:
             const auto& problem = request_.samples[i].problem;
             if (!is_tuned(problem)) untuned.push_back(problem);
         }
+        if (request_.searches) untuned.resize(std::min(untuned.size(), *request_.searches));
         for (std::size_t first = 0; first < untuned.size() && !resources_.interrupted; first += samples_at_once) {
             const auto last = std::min(untuned.size(), first + samples_at_once);
             TuneRequest tuning;

@@ -14,8 +14,9 @@ namespace smemtune {
 struct PortfolioRequest {
     std::vector<Sample> samples;  ///< all of one operation, type and layout
     std::vector<KernelTemplate> templates;
-    std::size_t size = 64;         ///< the largest number of members
-    std::size_t evaluations = 48;  ///< how many configurations tuning tries for each sample
+    std::size_t size = 64;                ///< the largest number of members
+    std::size_t evaluations = 48;         ///< how many configurations tuning tries for each sample
+    std::optional<std::size_t> searches;  ///< the largest number of samples that this run tunes
     std::optional<std::chrono::seconds> budget;
     unsigned jobs = 1;  ///< the number of concurrent compiles
     unsigned seed = 0;
@@ -49,7 +50,7 @@ struct PortfolioReport {
 };
 
 /// Builds and stores a portfolio in these steps:
-/// 1. tune the samples that have no winner yet;
+/// 1. tune samples that have no winner yet;
 /// 2. time the fastest configurations of each sample, and members of shipped portfolios, at other samples, too;
 /// 3. choose the members, fit their models, and estimate the loss by cross-validation over the samples;
 /// 4. verify each member for each class of problems.

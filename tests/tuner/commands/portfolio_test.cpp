@@ -88,7 +88,19 @@ TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
         EXPECT_THAT(none.err, HasSubstr("t.db has no portfolio of transpose")) << what;
         EXPECT_FALSE(std::filesystem::exists(scratch / "t.db")) << what << " creates no database";
     }
-    EXPECT_EQ(run(scratch, portfolio({"--searches", "2"})).code, 2) << "without --check";
+}
+
+TEST(PortfolioCommand, SearchesLimitTheSizesThatARunTunes) {
+    const Scratch scratch;
+    const auto searched_after = [&](const std::string& searches) {
+        const auto report = report_of(
+            run(scratch, portfolio({"--shapes", "4", "--extents", "8..24", "--searches", searches, "--json"})));
+        const auto& samples = report.at("samples");
+        return std::ranges::count_if(samples, [](const json& sample) { return sample.value("searched", false); });
+    };
+    EXPECT_EQ(searched_after("1"), 1);
+    EXPECT_EQ(searched_after("0"), 1) << "the configurations of the first run are timed at the other sizes, too";
+    EXPECT_EQ(searched_after("2"), 3) << "two more";
 }
 
 TEST(PortfolioCommand, ACheckDrawsOtherSizesThanTheBuildByDefault) {
