@@ -43,7 +43,7 @@ endif()
 
 install(TARGETS smemtune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 include(Manual)
-# Installs the three public headers. They keep their folders, because runtime.h includes problem.h by a relative path.
+# Installs the three public headers. Two keep their folders, because runtime.h includes problem.h by a relative path.
 # All other headers are internal and not installed.
 install(FILES runtime/c/smemtune.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune COMPONENT dev)
 install(FILES runtime/runtime.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/smemtune/runtime COMPONENT dev)

@@ -119,8 +119,9 @@ public:
     /// LaunchError.
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
-    /// Allocates `bytes` bytes. On a GPU the memory is aligned to at least 256 bytes. On the host device it is aligned
-    /// to 16 bytes, and every access that begins 15 bytes or more after its end faults. Throws OutOfMemory.
+    /// Allocates `bytes` bytes. On a GPU, the memory is aligned to at least 256 bytes. On the host device, the memory
+    /// is aligned to 16 bytes, and an access faults if it begins 15 bytes or more after the end of the memory. Throws
+    /// OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;

@@ -1,4 +1,4 @@
-// The workspaces of all kernels of a Runtime: one block of memory for each stream.
+// The workspaces of all kernels of a Runtime. Each stream has memory of its own.
 #pragma once
 
 #include <atomic>

@@ -76,10 +76,11 @@ inline std::vector<Laid> builtins_in_every_layout() {
     return all;
 }
 
-/// Whether a sample runs this configuration at this size. The first configuration runs at every size. Each other
-/// configuration runs at every second size: at the sizes with even or with odd indices, depending on its own
-/// index and on the layout. The layouts of a template together cover every configuration at every size. Always true if
-/// the environment variable SMEMTUNE_ALL_CONFIGURATIONS is set.
+/// Whether the tests run this configuration at this size. `configuration` and `size` are indices. The first
+/// configuration runs at every size. Each other configuration runs at every second size. The configuration's index and
+/// the layout decide whether these are the sizes with even or with odd indices. If a template has all four layouts,
+/// they together cover every configuration at every size. Always true if the environment variable
+/// SMEMTUNE_ALL_CONFIGURATIONS is set.
 inline bool is_sampled(const Laid& laid, std::size_t configuration, std::size_t size) {
     if (configuration == 0 || std::getenv("SMEMTUNE_ALL_CONFIGURATIONS") != nullptr) return true;
     const auto transposed = static_cast<std::size_t>(std::ranges::count(laid.layout, 't'));

@@ -1,4 +1,5 @@
-// Numbers that TF32 cannot represent, and their products on tensor cores, for tests on the host device and on a GPU.
+// Numbers, most of which TF32 cannot represent, and their products on tensor cores, for tests on the host device and on
+// a GPU.
 #pragma once
 
 #include <cmath>
@@ -6,8 +7,8 @@
 
 namespace smemtune {
 
-/// Returns ties, neighbours of ties, and numbers that need all 24 bits of a float. 2^-11 is half of the distance
-/// between neighbouring numbers of TF32 from 1 to 2.
+/// Returns ties, neighbours of ties, numbers that need all 24 bits of a float, and one that TF32 can represent. 2^-11
+/// is half of the distance between neighbouring numbers of TF32 from 1 to 2.
 inline const std::vector<float>& numbers_beyond_tf32() {
     static const std::vector<float> numbers{1 + 0x1p-11F,  1 + 0x1p-11F - 0x1p-23F, 1 + 0x1p-11F + 0x1p-23F,
                                             -1 - 0x1p-11F, 1 + 3 * 0x1p-11F,        2 - 0x1p-23F,

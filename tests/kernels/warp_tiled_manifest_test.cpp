@@ -21,8 +21,8 @@ bool has_only_powers_of_two(const Configuration& configuration) {
 
 class WarpTiledManifest : public testing::TestWithParam<std::string> {};
 
-// The host compiler evaluates the kernel's own constants. The manifest's estimates must not exceed them. If all
-// parameters are powers of two, the manifest's number of pointers must be exact.
+// The host compiler evaluates the kernel's own constants. The manifest's estimates must not exceed them. If the sides
+// of the block's and the thread's tile are powers of two, the manifest's number of pointers must be exact.
 TEST_P(WarpTiledManifest, EstimatesWhatTheLoadersHoldInRegisters) {
     const auto kernel = builtin("warp_tiled");
     const auto problem = problem_of(kernel, {384, 384, 4096}, GetParam());

@@ -10,15 +10,15 @@ namespace smemtune {
 
 namespace {
 
-// When a trial was first tried, and the run that tried it.
+// The latest date at which a trial can have been first tried, and the run that tried it.
 struct First {
     double at_ms = 0;
     std::int64_t run = 0;
 };
 
-// Returns when each trial was first tried. `rows` are in the order in which the trials were first stored. The finals
-// store a finalist again, so the stored date of a finalist may be later than the dates of the rows after it. The result
-// for a row is the earliest date among this row and all rows after it, with the run of the row that has this date.
+// Returns the First of each row. `rows` are in the order in which the trials were first stored, so no trial was first
+// tried later than a trial after it. But the finals store a finalist again, with a new date. The result for a row is
+// therefore the earliest date among this row and all rows after it, with the run of the row that has this date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {

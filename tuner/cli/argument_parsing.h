@@ -57,8 +57,8 @@ void tell_fallback(const std::string& device_option, const Device& device, const
 constexpr const char* host_for_times = "using the host CPU; its times say nothing about a GPU";
 constexpr const char* host_for_limits = "using the limits of the host CPU; name a GPU's, such as --device sm_90";
 
-/// A device of this machine, or a model: `sm_90`, or limits given by hand, such as `shared_bytes_per_block=16384`.
-/// Throws DeviceError, std::invalid_argument.
+/// Returns a device of this machine, or a device that `name` describes: the name of an architecture, such as `sm_90`,
+/// or limits given by hand, such as `shared_bytes_per_block=16384`. Throws DeviceError, std::invalid_argument.
 Device any_device(const std::string& name);
 
 /// Equal devices, which share the work of a run.

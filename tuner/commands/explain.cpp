@@ -54,7 +54,7 @@ struct Explanation {
 };
 
 // The number of registers comes from the stored trial, if the trial has one. Otherwise it comes from a compile of the
-// configuration or, without a compiler, from the manifest's estimate.
+// configuration or, if it is not compiled, from the manifest's estimate, if there is one.
 Explanation examine(const Subject& subject, const ProcessEnvironment& process_environment) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
@@ -239,8 +239,8 @@ Subject read_configuration(const CommandLine& line, const std::string& name) {
     return subject;
 }
 
-// Returns the measured trials that match --sizes and the other options. The fastest of each device and problem comes
-// first.
+// Returns the measured trials that match --sizes and the other options: of each device and problem, all trials of the
+// named templates, the fastest first, or only the best one if no template is named.
 std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line, const std::string& name) {
     auto templates = split(line.text("template").empty() ? line.text("templates") : line.text("template"), ',');
     if (!name.empty()) templates = {name};

@@ -143,7 +143,7 @@ TEST(OwnSources, AConditionOnARuntimeParameterIsRefused) {
 }
 
 // In an earlier version of smemtune, preprocessor conditions could not use parameters, and a source could replace a
-// parameter's value. Databases may contain templates that this version stored.
+// parameter's value. Databases may contain templates that the earlier version stored.
 TEST(OwnSources, AStoredTemplateCompilesAsItDidWhenItWasStored) {
     const auto kernel = loaded(own(std::string("#include \"configuration.h\"\n") + source));
     const auto plain = std::string("#include \"configuration.h\"\nvoid f();\n");

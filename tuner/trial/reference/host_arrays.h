@@ -17,8 +17,8 @@ std::vector<std::byte> host_copy(Backend& backend, const Memory& memory);
 /// array's whole memory.
 std::vector<std::byte> dense_numbers(const MatrixOperand& matrix, std::span<const std::byte> memory);
 
-/// Copies `numbers`, without padding, to `to`, the reference of `output`. `type` is the output's type or f64.
-/// Precondition: there are as many numbers as in the output.
+/// Stores `numbers` in `to`, which is the reference of `output`. The numbers have the type `type` (the output's type or
+/// f64) and no padding between them. Precondition: there are as many numbers as in the output.
 void store_reference(Backend& backend, const MatrixOperand& output, const NumberType& type,
                      std::span<const std::byte> numbers, const OutputReference& to);
 

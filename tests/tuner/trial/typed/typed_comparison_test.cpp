@@ -100,7 +100,7 @@ TEST(TypedComparison, EqualNumbersOfEveryTypeAreRightAndOthersAreNot) {
 }
 
 // The testbed fills an output with a pattern before a launch. If the whole output keeps the pattern, the kernel wrote
-// nothing. For an inout argument, this is no error: the kernel may leave its initial values as they are.
+// nothing, which is an error. An inout argument has initial values instead. A kernel may leave all of them unchanged.
 TEST(TypedComparison, WithoutAReferenceOnlyAnOutputThatIsNotReadMustBeWritten) {
     for (const auto* type : {"u8", "f32"}) {
         Compared output(with_type(type));
