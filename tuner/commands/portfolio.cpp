@@ -82,8 +82,9 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
                   "is needed."});
     line.add({.name = "searches",
               .value = "N",
-              .summary = "Search at most N more of the sizes, --evaluations each. Default: as many as the budget "
-                         "allows; with --check, none. 0 spends all the time on the configurations that are known."});
+              .summary = "Search at most N of the sizes that are not tuned yet, --evaluations each; as many as the "
+                         "budget allows by default. 0, in a later run: only time what is known at more sizes. With "
+                         "--check: search the first N sizes, too; none by default."});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
     line.add(
         {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
@@ -176,6 +177,7 @@ PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& d
         {"portfolio", line.has("shapes-from") ? line.text("shapes-from") : line.text("shapes")},
         {"size", request.size},
         {"evaluations", request.evaluations},
+        {"searches", request.searches ? nlohmann::json(*request.searches) : nlohmann::json()},
         {"type", line.text("type")},
         {"layout", line.text("layout")},
         {"seed",
@@ -286,6 +288,9 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
         fmt::print("{}\n", json_text(document("portfolio", to_json(report))));
     } else {
         fmt::print("{}", to_text(report, line.table_width()));
+    }
+    if (report.configurations == 0 && request.searches == std::size_t{0}) {
+        fmt::print(stderr, "nothing is known at these sizes yet, so the first run needs --searches of 1 or more\n");
     }
     if (report.ended == "budget") fmt::print(stderr, "the budget is spent; run the same command to go on\n");
     return report.members.empty() ? nothing_found : success;

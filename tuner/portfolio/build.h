@@ -53,7 +53,7 @@ struct PortfolioReport {
 /// 1. tune samples that have no winner yet;
 /// 2. time the fastest configurations of each sample, and members of shipped portfolios, at other samples, too;
 /// 3. choose the members, fit their models, and estimate the loss by cross-validation over the samples;
-/// 4. verify each member for each class of problems.
+/// 4. verify each member for each class of problems, and at the sample where it needs the most workspace.
 /// A later run does not repeat trials that are stored. A budget ends steps 1 and 2 early; the portfolio is then built
 /// from the times that are known.
 PortfolioReport build_portfolio(const PortfolioRequest& request, const TuneResources& resources, Progress& progress);

@@ -79,6 +79,7 @@ CrossTimer::CrossTimer(const MeasureContext& context, CrossTimes& times)
         problem_rows_.push_back(source.resources.store.remember(source.samples[sample].problem));
         recall(sample);
     }
+    remove_wrong();
 }
 
 void CrossTimer::recall(std::size_t sample) {
@@ -110,7 +111,11 @@ void CrossTimer::recall(std::size_t sample) {
         if (!counts) continue;
         states_[sample][i] = State::known;
         ++counts_.recalled;
-        if (measured != nullptr) learn(sample, i, *measured);
+        if (measured != nullptr) {
+            learn(sample, i, *measured);
+        } else {
+            reject(i, std::get<Rejection>(record.outcome));
+        }
     }
 }
 
@@ -118,6 +123,16 @@ void CrossTimer::learn(std::size_t sample, std::size_t entry, const Measurement&
     times_.cells[sample][entry].us = measured.median_us;
     auto& best = best_us_[sample];
     if (!measured.cut_short && (best == 0 || measured.median_us < best)) best = measured.median_us;
+}
+
+void CrossTimer::reject(std::size_t entry, const Rejection& rejection) {
+    if (rejection.stage == Stage::wrong || rejection.stage == Stage::crash) wrong_.insert(entry);
+}
+
+void CrossTimer::remove_wrong() {
+    for (const auto entry : wrong_) {
+        for (auto& row : times_.cells) row[entry].us = 0;
+    }
 }
 
 void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
@@ -134,6 +149,7 @@ void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
         learn(sample, i, *measured);
     } else {
         ++counts_.rejected;
+        reject(i, std::get<Rejection>(report.outcome));
     }
 }
 
@@ -165,6 +181,7 @@ void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
             progress.step(size_text(problems[i]), {best_us_[sample] > 0 ? time_text(best_us_[sample]) : "", ""}, false);
         }
     });
+    remove_wrong();
 }
 
 }  // namespace smemtune

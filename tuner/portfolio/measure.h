@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,9 @@ public:
     CrossTimer(const MeasureContext& context, CrossTimes& times);
 
     /// Times each pair of a sample and an entry that is valid and has no known outcome. A kernel that fails its first
-    /// check is rejected. Stores each trial, so a run that ends early, at the deadline or by an interruption, can be
-    /// continued.
+    /// check is rejected. Then removes all times of entries that were wrong or crashed at any sample, so that none of
+    /// them becomes a member. Stores each trial, so a run that ends early, at the deadline or by an interruption, can
+    /// be continued.
     void measure(const SamplePairs& pairs, Progress& progress);
     [[nodiscard]] const MeasureCounts& counts() const { return counts_; }
 
@@ -59,6 +61,8 @@ private:
     enum class State : char { not_valid, unknown, known };
     void recall(std::size_t sample);
     void learn(std::size_t sample, std::size_t entry, const Measurement& measured);
+    void reject(std::size_t entry, const Rejection& rejection);
+    void remove_wrong();
     void measure(Worker& worker, std::size_t sample, std::size_t i);
 
     const MeasureContext& context_;
@@ -68,6 +72,7 @@ private:
     std::vector<std::vector<State>> states_;  // the state of each cell, by sample, then by entry
     // For each sample, the shortest time among trials that were not cut short; 0 if there is none.
     std::vector<double> best_us_;
+    std::set<std::size_t> wrong_;  // the entries that were wrong or crashed at a sample
     MeasureCounts counts_;
 };
 

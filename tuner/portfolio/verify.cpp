@@ -29,6 +29,21 @@ std::vector<std::string> all_classes(std::size_t extents) {
 // For each problem, the indices of the entries to verify there.
 using VerificationPlan = std::map<Problem, std::vector<std::size_t>>;
 
+// Returns the sample at which the entry needs the most workspace; nothing if it needs none. In a kernel that shares K
+// through the workspace, the most parts are added up there, but only few at the small problems of the classes.
+const Problem* sample_of_most_workspace(const Entry& entry, const std::vector<Problem>& samples) {
+    const Problem* found = nullptr;
+    double most = 0;
+    for (const auto& sample : samples) {
+        const auto terms = entry.bound.terms(sample);
+        const auto workspace = terms ? (*terms)[static_cast<std::size_t>(Term::workspace)] : 0;
+        if (workspace <= most) continue;
+        most = workspace;
+        found = &sample;
+    }
+    return found;
+}
+
 VerificationPlan plan_verification(const MeasureContext& context, const std::vector<std::size_t>& members) {
     require_few_classes(context.entries.front().kernel->operation);
     std::vector<Problem> samples;
@@ -46,6 +61,10 @@ VerificationPlan plan_verification(const MeasureContext& context, const std::vec
                 plan[*problem].push_back(member);
             }
         }
+    }
+    for (const auto member : members) {
+        const auto* sample = sample_of_most_workspace(context.entries[member], samples);
+        if (sample != nullptr && std::ranges::count(plan[*sample], member) == 0) plan[*sample].push_back(member);
     }
     return plan;
 }

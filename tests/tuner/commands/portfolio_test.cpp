@@ -98,6 +98,9 @@ TEST(PortfolioCommand, SearchesLimitTheSizesThatARunTunes) {
         const auto& samples = report.at("samples");
         return std::ranges::count_if(samples, [](const json& sample) { return sample.value("searched", false); });
     };
+    const auto none = run(scratch, portfolio({"--shapes", "4", "--extents", "8..24", "--searches", "0"}));
+    EXPECT_EQ(none.code, 1);
+    EXPECT_THAT(none.err, HasSubstr("the first run needs --searches of 1 or more"));
     EXPECT_EQ(searched_after("1"), 1);
     EXPECT_EQ(searched_after("0"), 1) << "the configurations of the first run are timed at the other sizes, too";
     EXPECT_EQ(searched_after("2"), 3) << "two more";
@@ -298,6 +301,38 @@ TEST(PortfolioCommand, AKernelThatIsWrongAtTheEdgesOfTilesIsNoMember) {
     const auto served =
         run(scratch, {"run", "--device", "host", "--templates", folder, "--sizes", "12x16", "--db", "t.db", "--json"});
     EXPECT_EQ(json::parse(served.out).at("match"), "nearest") << "which nobody verified there";
+}
+
+// The sizes of the classes have at most 32 rows. The kernels are wrong only at larger sizes, of which one is a sample
+// that is not searched. The first kernel is wrong in the first check, which every trial runs. The second one is wrong
+// only if the matrix is padded, which the first check does not try. It has a workspace, so it is also verified at the
+// sample where its workspace is the largest.
+TEST(PortfolioCommand, AKernelThatIsWrongAtALargeSampleIsNoMember) {
+    const auto members = [](const std::string& wrong, const std::string& launch) {
+        const Scratch scratch;
+        const std::filesystem::path folder = scratch / "kernels";
+        std::filesystem::copy(fixture("work"), folder);
+        auto source = read_text(folder / "work.cu");
+        auto manifest = read_text(folder / "work.toml");
+        const std::string guard = "if (row >= M || column >= N) return;";
+        source.replace(source.find(guard), guard.size(), guard + " if (" + wrong + ") return;");
+        if (!launch.empty()) {
+            const std::string output = "Element* B, long long ldb)";
+            source.replace(source.find(output), output.size(), "Element* B, long long ldb, Element*)");
+            manifest.replace(manifest.find("[requires]"), 0, launch + "\n\n");
+        }
+        write_text(folder / "work.cu", source);
+        write_text(folder / "work.toml", manifest);
+        write_text(scratch / "shapes.txt", "20x24\n16x16\n80x32\n");  // a build searches 20x24 first
+        const auto built = run(scratch, {"portfolio", "--device", "host", "--templates", folder, "--db", "t.db",
+                                         "--shapes-from", "shapes.txt", "--searches", "1", "--json"});
+        const auto report = json::parse(built.out);
+        EXPECT_GT(report.at("measured"), 0);
+        return report.at("members").size();
+    };
+    EXPECT_EQ(members("M >= 64", ""), 0);
+    EXPECT_EQ(members("M >= 64 && lda != N", "workspace_bytes = \"4 * M\""), 0);
+    EXPECT_EQ(members("M >= 640", "workspace_bytes = \"4 * M\""), 1) << "right at every sample";
 }
 
 TEST(PortfolioCommand, AMistakeIsNamedAndNothingIsStored) {
