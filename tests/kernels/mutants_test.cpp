@@ -30,13 +30,12 @@ bool is_constant_loop(const std::string& line, std::size_t at) {
 // Whether results stay right if the comparison at position `at` of `line` is changed.
 bool is_harmless(const std::string& line, std::size_t at) {
     for (const std::string_view code : {
-             "first_line() < LINES_PER_PASS",   // copies a line twice, which is harmless
-             "line_offset(i) < steps",          // an additional k-step, for which an operand has zeros
-             "* WIDTH < steps",                 // an additional k-step with zeros, in another loader
-             "source < sources; source",        // adds zeros, because each load has its own guard
-             "first < count; first",            // adds nothing, because each sum has its own guard
-             "i < ACCUMULATORS; i += GROUPS",   // stores nothing, because each group has its own guard
-             "group < ACCUMULATORS && source",  // loads a group that is not stored
+             "first_line() < LINES_PER_PASS",  // copies a line twice, which is harmless
+             "line_offset(i) < steps",         // an additional k-step, for which an operand has zeros
+             "* WIDTH < steps",                // an additional k-step with zeros, in another loader
+             "source < sources; source",       // adds zeros, because each load has its own guard
+             "first < count; first",           // adds nothing, because each sum has its own guard
+             "i < ACCUMULATORS; i += GROUPS",  // stores nothing, because each group has its own guard
          }) {
         const auto begin = line.find(code);
         if (begin != std::string::npos && at >= begin && at < begin + code.size()) return true;
@@ -116,11 +115,11 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
         return {parse_configuration("BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,THREAD_M=4,THREAD_N=8")};
     }
     if (kernel.name == "warp_tiled") {
-        // The host device lacks clusters, so none of the four configurations uses them. The first one uses the pipeline
+        // The host device lacks clusters, so none of the five configurations uses them. The first one uses the pipeline
         // wherever N has a whole tile, and some of its threads copy no line of B in the last round. The second one uses
         // the pipeline with vectors, if rows are aligned. The third one splits K and adds up the parts through device
-        // memory, even at sizes where the tile is wider than C. The fourth one writes a tile in two parts. The fifth
-        // one has as many parts as run at once.
+        // memory, even at sizes where the tile is wider than C. The fourth one writes a tile in two parts. In the
+        // fifth one, the launch chooses the number of parts, up to 10.
         const std::string common = "BLOCK_M=16,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,A_FIRST=1,";
         return {parse_configuration(common + "BLOCK_N=96,SLICES_K=2,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=3,ASYNC=1," +
                                     "LANE_PAIRS=1,BLOCKS_PER_SM=1,GROUP_M=4"),
@@ -131,7 +130,7 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
                 parse_configuration("BLOCK_M=64,BLOCK_N=64,BLOCK_K=8,THREAD_M=16,THREAD_N=4,LANES_M=4,CLUSTER_K=1,"
                                     "A_FIRST=1,SLICES_K=1,SPLIT_K=1,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1,"
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4"),
-                parse_configuration("BLOCK_M=16,BLOCK_N=64,BLOCK_K=32,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,"
+                parse_configuration("BLOCK_M=16,BLOCK_N=64,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,CLUSTER_K=1,"
                                     "A_FIRST=1,SLICES_K=4,SPLIT_K=0,VECTOR_A=1,VECTOR_B=1,STAGES=2,ASYNC=1,"
                                     "LANE_PAIRS=0,BLOCKS_PER_SM=1,GROUP_M=4")};
     }
@@ -161,9 +160,10 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
 std::vector<std::vector<std::int64_t>> sizes_for(const KernelTemplate& kernel) {
     std::vector<std::vector<std::int64_t>> all{{67, 36, 269}, {66, 64, 270}, {65, 71, 41}, {17, 33, 3}};
     // The sizes for warp_tiled are wide enough for a pipeline without guards. They are, in this order: aligned rows,
-    // partial tiles in all dimensions, fewer phases than stages, less than one phase along K.
+    // partial tiles in all dimensions, fewer phases than stages, less than one phase along K, enough phases for 10
+    // parts.
     if (kernel.name == "warp_tiled") {
-        all.insert(all.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}});
+        all.insert(all.end(), {{48, 192, 44}, {35, 197, 29}, {35, 192, 16}, {17, 101, 3}, {17, 70, 700}});
     }
     return all;
 }

@@ -89,8 +89,8 @@ TEST(WarpTiled, FillsTheMultiprocessorsWithPartsOfK) {
     const auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
     const auto device = model_device("sm_90");
     const auto blocks = [&](const std::string& how, const Problem& problem) {
-        const auto configuration = completed(parse_configuration("BLOCK_M=128,BLOCK_N=64,BLOCK_K=8,SPLIT_K=0," + how),
-                                             default_configuration(kernel));
+        const auto configuration =
+            completed(parse_configuration("BLOCK_M=128,BLOCK_N=64,SPLIT_K=0," + how), default_configuration(kernel));
         EXPECT_EQ(infeasibility(kernel, configuration, problem, device), std::nullopt) << how;
         return launch_of(kernel, configuration, problem, device).grid[0];
     };
@@ -100,6 +100,8 @@ TEST(WarpTiled, FillsTheMultiprocessorsWithPartsOfK) {
     EXPECT_EQ(blocks("BLOCKS_PER_SM=2,CLUSTER_K=2", deep), 10 * 26);
     EXPECT_EQ(blocks("BLOCKS_PER_SM=2,CLUSTER_K=4", deep), 10 * 24) << "clusters of 4 leave multiprocessors empty";
     EXPECT_EQ(blocks("BLOCKS_PER_SM=1,CLUSTER_K=1", gemm(1248, 64, 64 * 5)), 10 * 5) << "64 k-steps for each block";
+    EXPECT_EQ(blocks("BLOCKS_PER_SM=1,CLUSTER_K=1,BLOCK_K=32,SLICES_K=2", gemm(1248, 64, 64 * 6)), 10 * 3)
+        << "four k-tiles";
 }
 
 TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {
@@ -129,6 +131,14 @@ TEST(WarpTiled, SharesKThroughMemoryInBatchesToo) {
     EXPECT_EQ(objection_to(16), std::nullopt);
     EXPECT_TRUE(objection_to(17)) << "17 x 8 blocks for 132 places";
     EXPECT_TRUE(objection_to(1)) << "8 blocks";
+    configuration.values["SPLIT_K"] = 0;
+    const auto blocks = [&](std::int64_t batch) {
+        EXPECT_EQ(objection_to(batch), std::nullopt) << batch;
+        return launch_of(kernel, configuration, batched_gemm(batch, 64, 64, 65536), device).grid[0];
+    };
+    EXPECT_EQ(blocks(1), 132);
+    EXPECT_EQ(blocks(20), 6) << "20 x 6 blocks for 132 places";
+    EXPECT_TRUE(objection_to(67)) << "one block for each matrix";
 }
 
 TEST(WarpTiled, HasASpaceWhereTheNumberOfMultiprocessorsIsNotKnown) {

@@ -29,7 +29,8 @@ TEST(BoundLaunch, IsValidExactlyWhereTheConfigurationIsFeasible) {
     for (const auto* changes :
          {"STAGES=3", "VECTOR_A=4", "VECTOR_B=4", "BLOCK_M=32,BLOCK_N=32,THREAD_M=4,THREAD_N=4",
           "BLOCK_M=256,BLOCK_N=128,BLOCKS_PER_SM=1", "BLOCK_K=32,STAGES=8", "CLUSTER_K=2", "CLUSTER_K=4,BLOCK_K=16",
-          "SPLIT_K=2", "SPLIT_K=8", "SPLIT_K=16,CLUSTER_K=2", "BLOCKS_PER_SM=4", "ASYNC=0"}) {
+          "SPLIT_K=2", "SPLIT_K=8", "SPLIT_K=16,CLUSTER_K=2", "SPLIT_K=0", "SPLIT_K=0,CLUSTER_K=2",
+          "SPLIT_K=0,CLUSTER_K=4,BLOCKS_PER_SM=2", "BLOCKS_PER_SM=4", "ASYNC=0"}) {
         configurations.push_back(completed(parse_configuration(changes), default_configuration(kernel)));
     }
     int valid = 0;

@@ -1,7 +1,7 @@
 // Adds up the partial sums of a tile of C. A tile has partial sums if slices of a block, blocks of a cluster, or
 // several clusters have each computed a part of K. The order of the additions is fixed, so a configuration gives the
 // same bits in every run. It gives the same bits on all GPUs with the same number of multiprocessors, because this
-// number decides which tiles are shared.
+// number decides which tiles are shared, and among how many blocks.
 #pragma once
 
 #include "device/cluster.h"
@@ -92,10 +92,10 @@ __device__ __forceinline__ void add_up_many(const WorkTile& work, const ThreadCo
 ///   1. Within a cluster. Each block writes its accumulators to its own shared memory. After a barrier of the cluster,
 ///      each block adds up one part of the tile, which it reads from the shared memory of all blocks of the cluster.
 ///      The part is 1 / CLUSTER_K of the tile if CLUSTER_K divides ACCUMULATORS / 4.
-///   2. Between the `splits` clusters (or single blocks), unless SPLIT_K = 1. Each block writes the sums of its part to
-///      the workspace and increments the tile's counter for its rank. The last of the `splits` blocks with that rank
-///      adds up the sums of all of them and writes to C. So blocks of different clusters may write different parts of
-///      one tile.
+///   2. Between the `splits` clusters (or single blocks), unless SPLIT_K = 1. A tile has one counter for each rank of a
+///      block in its cluster. Each block writes the sums of its part to the workspace and increments the counter of its
+///      own rank. The last of the `splits` blocks with this rank adds up the sums of all of them and writes to C. So
+///      blocks of different clusters may write different parts of one tile.
 ///
 /// The workspace of a tile has `splits` * BLOCK_M * BLOCK_N sums, then TILE_COUNTERS counters: one for each rank.
 ///
