@@ -21,8 +21,9 @@ bool has_only_powers_of_two(const Configuration& configuration) {
 
 class WarpTiledManifest : public testing::TestWithParam<std::string> {};
 
-// The host compiler evaluates the kernel's own constants. The manifest's estimates must not exceed them. If the sides
-// of the block's and the thread's tile are powers of two, the manifest's number of pointers must be exact.
+// The manifest estimates POINTERS and HELD. The kernel computes both exactly, as constants, which the host compiler
+// evaluates. An estimate must not exceed its constant. If BLOCK_M, BLOCK_N, THREAD_M and THREAD_N are powers of two,
+// POINTERS must be exact.
 TEST_P(WarpTiledManifest, EstimatesWhatTheLoadersHoldInRegisters) {
     const auto kernel = builtin("warp_tiled");
     const auto problem = problem_of(kernel, {384, 384, 4096}, GetParam());
