@@ -32,7 +32,12 @@ int lock_folder(const std::filesystem::path& path) {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix) {
-    const auto parent = std::filesystem::temp_directory_path();
+    std::error_code error;
+    const auto parent = std::filesystem::temp_directory_path(error);
+    if (error) {
+        throw std::runtime_error("the folder for temporary files cannot be used: " + error.message() +
+                                 "; name an existing folder in TMPDIR");
+    }
     static std::once_flag once;
     std::call_once(once, [&] { remove_leftovers(parent, prefix); });
     auto pattern = (parent / (prefix + "-XXXXXX")).string();

@@ -133,20 +133,24 @@ TEST(TemporaryFolderDeathTest, TheFirstFolderOfAProcessRemovesLeftovers) {
         testing::ExitedWithCode(7), "");
 }
 
+// Makes a folder in `parent`. Prints the error and exits with 7 if that fails, or else with 1.
+[[noreturn]] void make_folder_in(const char* parent) {
+    setenv("TMPDIR", parent, 1);
+    try {
+        const TemporaryFolder folder("tuner");
+    } catch (const std::runtime_error& error) {
+        std::fputs(error.what(), stderr);
+        std::exit(7);
+    }
+    std::exit(1);
+}
+
 TEST(TemporaryFolderDeathTest, AFolderThatCannotBeMadeIsAnErrorThatNamesTmpdir) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(
-        {
-            setenv("TMPDIR", "/proc", 1);
-            try {
-                const TemporaryFolder folder("tuner");
-            } catch (const std::runtime_error& error) {
-                std::fputs(error.what(), stderr);
-                std::exit(7);
-            }
-            std::exit(1);
-        },
-        testing::ExitedWithCode(7), "cannot create a folder like /proc/tuner-.*: .*; name another place in TMPDIR");
+    EXPECT_EXIT(make_folder_in("/proc"), testing::ExitedWithCode(7),
+                "cannot create a folder like /proc/tuner-.*: .*; name another place in TMPDIR");
+    EXPECT_EXIT(make_folder_in("/nowhere"), testing::ExitedWithCode(7),
+                "the folder for temporary files cannot be used: .*; name an existing folder in TMPDIR");
 }
 
 }  // namespace
