@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/store.h"
+#include "templates/launch/limits.h"
 #include "tuner/candidates/predicted_starts.h"
 #include "tuner/compile/speculation.h"
 #include "tuner/problem/runtime_sweep.h"
@@ -206,6 +207,9 @@ void ProblemTuner::stop(const std::string& why) {
 std::string ProblemTuner::why_no_more() const {
     if (pipeline_.is_good_enough()) return "roofline";
     if (ledger_.trials().size() >= run_.request.evaluations.value_or(SIZE_MAX)) return "evaluations";
+    if (std::ranges::all_of(searches_, [](const auto& search) { return search->space().size() == 0; })) {
+        return "nothing is valid";
+    }
     if (!ledger_.best_cost()) return "nothing was right";
     const bool used_up = std::ranges::all_of(searches_, [](const auto& search) { return search->is_used_up(); });
     return used_up ? "all tried" : "gain unlikely";
@@ -214,6 +218,12 @@ std::string ProblemTuner::why_no_more() const {
 ProblemResult ProblemTuner::result() const {
     ProblemResult result{.problem = problem_, .ended = ended_, .effort = effort_};
     for (const auto& search : searches_) result.valid += search->space().size();
+    for (const auto& search : searches_) {
+        if (result.valid > 0) break;
+        const auto& kernel = search->kernel_template();
+        const auto why = infeasibility(kernel, default_configuration(kernel), problem_, run_.resources.device);
+        result.invalid[kernel.name] = why.value_or("");
+    }
     result.evaluations = ledger_.trials().size();
     const auto& operation = searches_.front()->kernel_template().operation;
     result.unchecked = operation.reference.kind == OperationReference::Kind::none;

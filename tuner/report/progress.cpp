@@ -84,7 +84,8 @@ void Progress::step(const std::string& size, const Best& best, bool recalled) {
 void Progress::finish(const std::string& size, const Best& best, std::size_t trials, double seconds,
                       const std::string& why) {
     const std::scoped_lock lock(mutex_);
-    const auto text = best.time.empty() ? "nothing was right" : best.time + " " + best.description;
+    const auto* nothing = trials == 0 ? "nothing was tried" : "nothing was right";
+    const auto text = best.time.empty() ? nothing : best.time + " " + best.description;
     const auto [known, is_new] = reported_.try_emplace(size, text);
     if (!is_new && known->second == text) return;
     known->second = text;

@@ -22,7 +22,7 @@ std::string winner_table(const TuneReport& report, std::size_t width) {
     Table table({{"problem"}, {"winner"}, {"time"}, {"FLOP/s"}, {"of peak"}, {"x baseline"}}, "differs from default");
     for (const auto& result : report.problems) {
         if (!result.best) {
-            table.add({to_text(result.problem), "none was right"});
+            table.add({to_text(result.problem), result.invalid.empty() ? "none was right" : "none is valid"});
             continue;
         }
         const auto& best = *result.best;
@@ -34,6 +34,14 @@ std::string winner_table(const TuneReport& report, std::size_t width) {
                   differences_text(best.configuration, best.defaults));
     }
     auto text = table.to_text(width);
+    for (const auto& result : report.problems) {
+        for (const auto& [kernel, why] : result.invalid) {
+            text +=
+                "\n" + folded(fmt::format("{} has no valid configuration for {}; its default is not valid, because {}",
+                                          kernel, to_text(result.problem), why),
+                              width);
+        }
+    }
     if (std::ranges::any_of(report.problems, &ProblemResult::unchecked)) {
         text += "\n" + folded(
                            "NOT CHECKED: the operation has no reference (reference = \"none\" in its manifest), so "
@@ -162,6 +170,7 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
                                {"valid", result.valid},     {"evaluations", result.evaluations},
                                {"ended", result.ended},     {"effort", to_json(result.effort)}};
         if (result.unchecked) problem["unchecked"] = true;
+        if (!result.invalid.empty()) problem["invalid"] = result.invalid;
         if (result.best) {
             const auto& best = *result.best;
             problem["winner"] = {{"template", best.kernel_template},

@@ -50,9 +50,11 @@ struct ProblemResult {
     std::optional<double> baseline_us;      ///< best time of the operation's baseline template
     std::map<std::string, double> best_us;  ///< the best time of each template, by its name
     std::size_t valid = 0;                  ///< how many valid configurations all templates have
-    std::size_t evaluations = 0;            ///< number of evaluations of this run and of earlier runs
-    std::string ended;                      ///< why the search ended
-    bool unchecked = false;                 ///< the operation has no reference, so a wrong kernel may have won
+    /// If `valid` is 0: for each template, by its name, why its default configuration is not valid.
+    std::map<std::string, std::string> invalid{};
+    std::size_t evaluations = 0;  ///< number of evaluations of this run and of earlier runs
+    std::string ended;            ///< why the search ended
+    bool unchecked = false;       ///< the operation has no reference, so a wrong kernel may have won
     Effort effort;
 };
 

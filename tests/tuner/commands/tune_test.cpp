@@ -97,6 +97,16 @@ TEST(TuneCommand, WhereNoKernelIsRightNothingIsFound) {
     EXPECT_EQ(code_of("16,24", {"--validate", "2"}), 1);
 }
 
+TEST(TuneCommand, WhereNoConfigurationIsValidTheRuleIsNamed) {
+    const Scratch scratch;
+    const auto tuned =
+        run(scratch, {"--device", "host", "--templates", "matrix_vector", "--sizes", "16", "--db", "t.db"});
+    EXPECT_EQ(tuned.code, 1);
+    EXPECT_THAT(tuned.out, HasSubstr("none is valid"));
+    EXPECT_THAT(tuned.out, HasSubstr("matrix_vector has no valid configuration for gemm f32 nn 16x16x16"));
+    EXPECT_THAT(tuned.err, HasSubstr("nothing is valid"));
+}
+
 TEST(TuneCommand, AReportShowsTheTrialsOfThisDeviceAndOperationAndExcludesAValidation) {
     const Scratch scratch;
     ASSERT_EQ(run(scratch,

@@ -106,6 +106,19 @@ TEST(Report, AProblemWithoutARightConfigurationSaysSo) {
     EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("winner"));
 }
 
+TEST(Report, AProblemWithoutAValidConfigurationSaysWhy) {
+    auto made = report();
+    made.problems[0].best.reset();
+    made.problems[0].invalid = {{"matrix_vector", "one operand is a vector (M == 1)"}};
+    const auto text = to_text(made);
+    EXPECT_THAT(line_with(text, "1024x1024x1024"), HasSubstr("none is valid"));
+    EXPECT_THAT(text,
+                HasSubstr("matrix_vector has no valid configuration for gemm f32 nn 1024x1024x1024; its default is "
+                          "not valid, because one operand is a vector (M == 1)\n"));
+    EXPECT_EQ(to_json(made, "x.db").at("problems").at(0).at("invalid").at("matrix_vector"),
+              "one operand is a vector (M == 1)");
+}
+
 TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
     const auto text = to_text(report());
     EXPECT_THAT(text, HasSubstr("20 configurations: 3 known before, 14 measured, 3 rejected: 2 wrong, 1 timeout"));
