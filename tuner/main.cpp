@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "db/store.h"
 #include "runtime/runtime.h"
@@ -82,6 +84,13 @@ int failure(int code, const char* what) {
     return code;
 }
 
+// Writes what standard output still holds. Without this, output that is shorter than the buffer would be lost without
+// an error, for example on a full disk. A reader that has closed the pipe wants no more, so that is no error.
+int finish_output(int code) {
+    if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
+    return failure(bad_environment, fmt::format("cannot write the output: {}", std::strerror(errno)).c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,7 +99,7 @@ int main(int argc, char** argv) {
     // So the default handling is restored here.
     std::signal(SIGCHLD, SIG_DFL);
     try {
-        return dispatch(Arguments(argv + 1, argv + argc), read_environment());
+        return finish_output(dispatch(Arguments(argv + 1, argv + argc), read_environment()));
     } catch (const UsageError& error) {
         return failure(bad_input, error.what());
     } catch (const ManifestError& error) {
