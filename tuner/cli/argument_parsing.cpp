@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -266,6 +267,17 @@ void check_host_time(const Operation& operation, const Problem& problem, const D
                     to_text(problem), std::ceil(minutes));
     if (!asked_for) throw UsageError(message + ", or write --device host to run it there all the same");
     fmt::print(stderr, "{}\n", message);
+}
+
+void require_no_database(const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return;  // a pipe would wait for a writer
+    constexpr std::string_view header("SQLite format 3\0", 16);
+    std::string start(header.size(), ' ');
+    std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+    if (start != header) return;
+    throw UsageError(file.string() +
+                     " is a database and is not replaced; choose another file (--db names the database)");
 }
 
 }  // namespace smemtune

@@ -37,6 +37,10 @@ TemplateChoice choose_templates(const CommandLine& line);
 /// Throws UsageError.
 KernelTemplate find_template(const std::string& list, const std::string& name);
 
+/// Throws UsageError if `file` is a database. Outputs of other kinds call it, because they never replace a database,
+/// which may hold hours of tuning.
+void require_no_database(const std::filesystem::path& file);
+
 /// The end of a message which says that a filter found nothing in `store`. `names` are the templates of the filter. If
 /// `store` has no trial of one of these templates, the text may suggest a similar name, as in did_you_mean().
 std::string did_you_mean_stored(const Store& store, const std::vector<std::string>& names);

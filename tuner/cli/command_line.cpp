@@ -195,6 +195,7 @@ unsigned CommandLine::seed() const {
 }
 
 std::filesystem::path CommandLine::database() const {
+    if (text("db").empty() && given("db")) throw UsageError("--db is empty; name a file");
     if (text("db").empty())
         throw UsageError("where is the database? HOME is not set; give --db FILE or set SMEMTUNE_DB");
     return text("db");

@@ -113,8 +113,10 @@ std::size_t read_pairs(const CommandLine& line) {
     return static_cast<std::size_t>(pairs);
 }
 
-// Throws UsageError if `file` cannot be written. Called before the measurement, so that its results are not lost.
+// Throws UsageError if `file` cannot be written or is a database. Called before the measurement, so that its results
+// are not lost.
 void check_writable(const std::filesystem::path& file) {
+    require_no_database(file);
     std::error_code ignored;
     const bool there = std::filesystem::exists(file, ignored);
     if (!std::ofstream(file, std::ios::app)) throw UsageError("--json " + file.string() + " cannot be written");

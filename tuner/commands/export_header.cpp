@@ -48,6 +48,7 @@ int export_header_command(const Arguments& arguments, const ProcessEnvironment& 
         fmt::print("{}", text);
         return success;
     }
+    require_no_database(path);
     std::ofstream out(path, std::ios::binary);
     out << text;
     out.close();

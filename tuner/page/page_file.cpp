@@ -8,6 +8,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/command_line.h"
 #include "tuner/page/page.h"
 
@@ -45,6 +46,7 @@ std::error_code write_and_rename(const fs::path& file, const std::string& text) 
 }  // namespace
 
 void write_page(const fs::path& file, const std::string& html) {
+    require_no_database(file);
     std::error_code ignored;
     const auto known = fs::status(file, ignored);
     std::error_code error;
@@ -61,6 +63,10 @@ void write_page(const fs::path& file, const std::string& html) {
 
 FollowingPage::FollowingPage(fs::path file, fs::path database, PageRequest request, std::chrono::milliseconds period)
     : file_(std::move(file)), database_(std::move(database)), request_(std::move(request)), period_(period) {
+    const auto place = [](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path)); };
+    if (place(file_) == place(database_)) {
+        throw UsageError(file_.string() + " is named by both --report and --db; choose another file for the report");
+    }
     if (fs::exists(database_)) {
         write(true);
     } else {

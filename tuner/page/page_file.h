@@ -13,14 +13,16 @@
 namespace smemtune {
 
 /// Replaces `file` atomically, so that a browser never sees an incomplete page. If `file` is a symbolic link, replaces
-/// its target. If it is a device or a pipe, writes into it. Throws UsageError if `file` cannot be written.
+/// its target. If it is a device or a pipe, writes into it. Throws UsageError if `file` cannot be written, or if it is
+/// a database.
 void write_page(const std::filesystem::path& file, const std::string& html);
 
 /// Writes the page of a database repeatedly while a run fills the database. The pause between two pages is at least
 /// `period`, and at least 20 times as long as the last page took to write. So pages take at most 5 % of one core.
 class FollowingPage {
 public:
-    /// `database` may be absent until the run creates it. Throws UsageError if `file` cannot be written.
+    /// `database` may be absent until the run creates it. Throws UsageError if `file` cannot be written, or if it is a
+    /// database or the path of `database`.
     FollowingPage(std::filesystem::path file, std::filesystem::path database, PageRequest request,
                   std::chrono::milliseconds period = std::chrono::seconds(5));
     /// Writes the last page, which no longer reloads itself. Prints errors to standard error.

@@ -49,6 +49,19 @@ int export_texts(const Store& store, const fs::path& folder, const std::string& 
     return success;
 }
 
+// Throws UsageError if `file` exists, unless it is a database without trials, such as an earlier output of db compile.
+void require_replaceable(const fs::path& file) {
+    if (!fs::exists(file)) return;
+    bool has_trials = false;
+    try {
+        const auto summary = Store(file, Store::Access::read).summary();
+        has_trials = summary.measured + summary.rejected > 0;
+    } catch (const StoreError&) {
+        throw UsageError(file.string() + " exists and is no database; remove it, or choose another file");
+    }
+    if (has_trials) throw UsageError(file.string() + " holds trials and is not replaced; choose another file");
+}
+
 int export_to(const Store& store, const fs::path& file, bool winners) {
     if (fs::exists(file)) throw UsageError(file.string() + " exists; remove it, or choose another file");
     NewDatabase copy(file);
@@ -148,7 +161,9 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
              "A member is stored only if its machine code is equal, byte for byte, to the code that was verified. A "
              "different compiler may make different code. The member is then left out. 'smemtune portfolio' on the "
              "device can measure and verify it again."});
-    line.add({.name = "to", .value = "FILE", .summary = "The new database. A file of this name is replaced."});
+    line.add({.name = "to",
+              .value = "FILE",
+              .summary = "The new database. It replaces a database without trials, but no other file."});
     line.add({.name = "target",
               .value = "LIST",
               .summary = "Only portfolios of these architectures: sm_90, host. All by default.",
@@ -167,6 +182,7 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
     const auto jobs = line.has("jobs") ? static_cast<std::size_t>(line.number("jobs", 1, 1024))
                                        : std::max(1U, std::thread::hardware_concurrency());
     const auto& templates = builtin_templates();
+    require_replaceable(line.text("to"));
     NewDatabase database(line.text("to"));
     for (const auto& path : line.words()) {
         const auto begin = std::chrono::steady_clock::now();

@@ -61,6 +61,21 @@ TEST_F(ExportCommand, AFileThatExistsIsNeverReplaced) {
     EXPECT_EQ(read_text(scratch / "app.db"), "mine");
 }
 
+TEST_F(ExportCommand, ACompileReplacesOnlyADatabaseWithoutTrials) {
+    ASSERT_EQ(run(scratch, {"db", "export", "--portfolio-text", "texts", "--db", "t.db"}).code, 0);
+    const auto text = std::filesystem::directory_iterator(scratch / "texts")->path().string();
+    const auto compile = [&](const std::string& to) { return run(scratch, {"db", "compile", "--to", to, text}); };
+    EXPECT_EQ(compile("system.db").code, 0);
+    EXPECT_EQ(compile("system.db").code, 0) << "its own output";
+    write_text(scratch / "kernel.cu", "mine");
+    EXPECT_THAT(compile("kernel.cu").err, HasSubstr("kernel.cu exists and is no database"));
+    EXPECT_EQ(read_text(scratch / "kernel.cu"), "mine");
+    const auto refused = compile("t.db");
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("t.db holds trials and is not replaced"));
+    EXPECT_EQ(run(scratch, {"db", "best", "--db", "t.db"}).code, 0);
+}
+
 TEST_F(ExportCommand, NothingToExportLeavesNoFile) {
     Store(scratch / "empty.db").remember(gemm(1, 1, 1));
     for (const auto* what : {"--winners", "--portfolio", "--portfolio-text"}) {

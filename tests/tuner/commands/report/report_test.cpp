@@ -42,6 +42,34 @@ TEST(ReportCommand, TuneWritesAPageOfItsOwnDevicesAndOperationAlone) {
                       ::testing::Not(HasSubstr(R"("size":"40x40")"))));
 }
 
+TEST(ReportCommand, NoOutputReplacesADatabase) {
+    const Scratch scratch;
+    {
+        Store store(scratch / "t.db");
+        store.remember(TrialRecord{
+            .key = {store.remember(find_device("host").device),
+                    store.remember(TemplateRecord{"naive", "gemm", "hash", {}}), store.remember(gemm(8, 8, 8))},
+            .outcome = Measurement{.median_us = 5}});
+    }
+    const auto before = read_text(scratch / "t.db");
+    const std::vector<std::string> tune{"tune", "--device", "host", "--sizes", "16", "--templates", "naive"};
+    auto tune_into_page = tune;
+    tune_into_page.insert(tune_into_page.end(), {"--db", "other.db", "--report", "t.db"});
+    for (const auto& words : {std::vector<std::string>{"report", "t.db", "--db", "t.db"},
+                              {"export-header", "gemm", "--output", "t.db"},
+                              {"bench", "--device", "host", "--db", "t.db", "--json", "t.db"},
+                              tune_into_page}) {
+        const auto refused = run(scratch, words);
+        EXPECT_EQ(refused.code, 2) << words.front();
+        EXPECT_THAT(refused.err, HasSubstr("t.db is a database and is not replaced")) << words.front();
+        EXPECT_EQ(read_text(scratch / "t.db"), before) << words.front();
+    }
+    auto same = tune;
+    same.insert(same.end(), {"--db", "new.db", "--report", "./new.db"});
+    EXPECT_THAT(run(scratch, same).err, HasSubstr("new.db is named by both --report and --db"));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "new.db"));
+}
+
 TEST(ReportCommand, MistakesAreNamed) {
     const Scratch scratch;
     Store store(scratch / "t.db");
