@@ -129,13 +129,16 @@ nlohmann::json to_json(const PortfolioReport& report) {
     for (const auto& kind : kinds_of(report)) {
         for (const auto& rule : rules) {
             const auto loss = loss_of(report, rule, kind);
-            expected.push_back({{"kind", kind.empty() ? "all" : kind},
+            nlohmann::json each{{"kind", kind.empty() ? "all" : kind},
                                 {"rule", rule.key},
                                 {"samples", loss.samples},
-                                {"served", loss.served},
-                                {"mean", loss.mean},
-                                {"p95", loss.p95},
-                                {"worst", loss.worst}});
+                                {"served", loss.served}};
+            if (loss.served > 0) {
+                each["mean"] = loss.mean;
+                each["p95"] = loss.p95;
+                each["worst"] = loss.worst;
+            }
+            expected.push_back(std::move(each));
         }
     }
     return {{"device", report.device},

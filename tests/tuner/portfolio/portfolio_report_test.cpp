@@ -111,6 +111,7 @@ TEST(PortfolioReport, TheJsonHasEveryFigure) {
                                                   {"worst", 0.1}}));
     EXPECT_EQ(found.at("expected_loss")[9].at("rule"), "same_members");
     EXPECT_EQ(found.at("expected_loss")[9].at("kind"), "all");
+    EXPECT_FALSE(found.at("expected_loss")[9].contains("mean")) << "it served nothing";
     EXPECT_EQ(found.at("device"), json(report.device));
     const json figures{{"configurations", 1234},
                        {"measured", 2000},
