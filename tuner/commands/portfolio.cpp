@@ -13,7 +13,6 @@
 
 #include "db/store.h"
 #include "runtime/compiler.h"
-#include "templates/launch/limits.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
@@ -237,17 +236,6 @@ CheckRequest check_request(const PortfolioRequest& request) {
             .text = request.text};
 }
 
-// Says which templates have no valid configuration at the first sample.
-void tell_invalid(const PortfolioRequest& request, const Device& device) {
-    const auto& problem = request.samples.front().problem;
-    for (const auto& kernel : request.templates) {
-        if (feasible_space(kernel, problem, device).size() > 0) continue;
-        fmt::print(stderr, "{} has no valid configuration for {}; its default is not valid, because {}\n", kernel.name,
-                   to_text(problem),
-                   infeasibility(kernel, default_configuration(kernel), problem, device).value_or(""));
-    }
-}
-
 }  // namespace
 
 int portfolio_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -304,7 +292,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     if (report.configurations == 0 && request.searches == std::size_t{0}) {
         fmt::print(stderr, "nothing is known at these sizes yet, so the first run needs --searches of 1 or more\n");
     } else if (report.configurations == 0) {
-        tell_invalid(request, device);
+        fmt::print(stderr, "{}", report.invalid);
     }
     if (report.ended == "budget") fmt::print(stderr, "the budget is spent; run the same command to go on\n");
     return report.members.empty() ? nothing_found : success;

@@ -10,6 +10,7 @@
 #include "tuner/portfolio/model/fit.h"
 #include "tuner/portfolio/verify.h"
 #include "tuner/report/progress.h"
+#include "tuner/report/report.h"
 #include "tuner/trial/testbed.h"
 #include "tuner/tuning/tune.h"
 #include "util/stopwatch.h"
@@ -106,6 +107,9 @@ private:
             }
             const auto tuned = tune(tuning, plan(tuning, resources_.device), resources_, progress_);
             if (tuned.ended != "complete") report_.ended = tuned.ended;
+            for (const auto& result : tuned.problems) {
+                if (report_.invalid.empty()) report_.invalid = invalid_text(result);
+            }
         }
     }
 

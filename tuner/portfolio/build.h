@@ -43,6 +43,7 @@ struct PortfolioReport {
     std::vector<Member> members;
     std::vector<Served> served;      ///< of each sample: the losses of portfolios that were built without the sample
     std::size_t configurations = 0;  ///< how many configurations may become members
+    std::string invalid{};           ///< why no configuration is valid at the first sample that has none; else empty
     MeasureCounts counts;
     std::size_t wrong = 0;  ///< how many chosen members were left out: wrong, not verified, or not compiled
     double tune_seconds = 0, cross_seconds = 0, verify_seconds = 0, seconds = 0;

@@ -218,11 +218,12 @@ std::string ProblemTuner::why_no_more() const {
 ProblemResult ProblemTuner::result() const {
     ProblemResult result{.problem = problem_, .ended = ended_, .effort = effort_};
     for (const auto& search : searches_) result.valid += search->space().size();
-    for (const auto& search : searches_) {
-        if (result.valid > 0) break;
-        const auto& kernel = search->kernel_template();
-        const auto why = infeasibility(kernel, default_configuration(kernel), problem_, run_.resources.device);
-        result.invalid[kernel.name] = why.value_or("");
+    if (result.valid == 0) {
+        for (const auto& search : searches_) {
+            const auto& kernel = search->kernel_template();
+            const auto why = infeasibility(kernel, default_configuration(kernel), problem_, run_.resources.device);
+            result.invalid[kernel.name] = why.value_or("");
+        }
     }
     result.evaluations = ledger_.trials().size();
     const auto& operation = searches_.front()->kernel_template().operation;

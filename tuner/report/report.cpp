@@ -35,12 +35,7 @@ std::string winner_table(const TuneReport& report, std::size_t width) {
     }
     auto text = table.to_text(width);
     for (const auto& result : report.problems) {
-        for (const auto& [kernel, why] : result.invalid) {
-            text +=
-                "\n" + folded(fmt::format("{} has no valid configuration for {}; its default is not valid, because {}",
-                                          kernel, to_text(result.problem), why),
-                              width);
-        }
+        if (!result.invalid.empty()) text += "\n" + invalid_text(result, width);
     }
     if (std::ranges::any_of(report.problems, &ProblemResult::unchecked)) {
         text += "\n" + folded(
@@ -140,6 +135,16 @@ std::string count_lines(const TuneReport& report, std::size_t width) {
 }
 
 }  // namespace
+
+std::string invalid_text(const ProblemResult& result, std::size_t width) {
+    std::string text;
+    for (const auto& [kernel, why] : result.invalid) {
+        text += folded(fmt::format("{} has no valid configuration for {}; its default is not valid, because {}", kernel,
+                                   to_text(result.problem), why),
+                       width);
+    }
+    return text;
+}
 
 std::string to_text(const TuneReport& report, std::size_t width) {
     std::string text;

@@ -14,6 +14,10 @@ namespace smemtune {
 /// means any width.
 std::string to_text(const TuneReport& report, std::size_t width = 0);
 
+/// Says for each template why its default configuration is not valid, in a paragraph each. Empty if the problem has a
+/// valid configuration. `width` is as for to_text().
+std::string invalid_text(const ProblemResult& result, std::size_t width = 0);
+
 /// The `tune` document of docs/json.md.
 nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& database);
 

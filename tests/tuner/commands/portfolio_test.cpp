@@ -90,6 +90,14 @@ TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
     }
 }
 
+TEST(PortfolioCommand, WhereNoConfigurationIsValidTheRuleIsNamed) {
+    const Scratch scratch;
+    const auto none = run(scratch, {"portfolio", "--device", "host", "--templates", "matrix_vector", "--shapes", "1",
+                                    "--extents", "8..16", "--db", "t.db"});
+    EXPECT_EQ(none.code, 1);
+    EXPECT_THAT(none.err, HasSubstr("matrix_vector has no valid configuration for gemm f32 nn "));
+}
+
 TEST(PortfolioCommand, SearchesLimitTheSizesThatARunTunes) {
     const Scratch scratch;
     const auto searched_after = [&](const std::string& searches) {
