@@ -15,6 +15,12 @@
 
 namespace smemtune {
 
+namespace {
+
+constexpr double cross_batch_us = 600;  // the longest batch of a cross-timed candidate, in microseconds
+
+}  // namespace
+
 bool MeasureContext::is_over() const {
     return source.resources.interrupted || std::chrono::steady_clock::now() > deadline;
 }
@@ -139,8 +145,11 @@ void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     const auto& entry = context_.entries[i];
     const auto best = best_us_[sample] > 0 ? std::optional(best_us_[sample]) : std::nullopt;
     constexpr double only_first_check = 0;  // only entries that become members are verified in full, later
-    const auto report =
-        worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best, only_first_check);
+    // Short batches: models are fitted to many times, so more times help them more than more precise ones.
+    auto sampling = context_.source.resources.sampling;
+    sampling.batch_us = std::min(sampling.batch_us, cross_batch_us);
+    const auto report = worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best,
+                                     only_first_check, sampling);
     const std::scoped_lock lock(mutex_);
     store_trial(context_, entry, problem_rows_[sample], report);
     states_[sample][i] = State::known;

@@ -215,8 +215,8 @@ void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
 }
 
 TrialReport Worker::trial(const TrialInput& input, std::optional<double> best_us,
-                          std::optional<double> verified_best_us) {
-    return report_on(TrialRequest{input, options_.sampling, best_us, verified_best_us});
+                          std::optional<double> verified_best_us, const std::optional<SamplingPolicy>& sampling) {
+    return report_on(TrialRequest{input, sampling.value_or(options_.sampling), best_us, verified_best_us});
 }
 
 TrialReport Worker::verify(const TrialInput& input) { return report_on(VerifyRequest{input, options_.sampling}); }

@@ -72,11 +72,13 @@ public:
     /// The total time spent on starting worker processes so far.
     [[nodiscard]] std::chrono::duration<double> starting() const { return starting_; }
 
-    /// Runs a trial. `best_us` and `verified_best_us` are as in try_candidate(). If the worker process is lost, the
-    /// trial is rejected, and the next request starts a new process. If something other than the candidate may be the
-    /// cause (a signal, a malformed answer), a new process first tries the candidate once more. Throws WorkerError.
+    /// Runs a trial. `best_us` and `verified_best_us` are as in try_candidate(). Without `sampling`, the policy is that
+    /// of the options. If the worker process is lost, the trial is rejected, and the next request starts a new process.
+    /// If something other than the candidate may be the cause (a signal, a malformed answer), a new process first tries
+    /// the candidate once more. Throws WorkerError.
     TrialReport trial(const TrialInput& input, std::optional<double> best_us,
-                      std::optional<double> verified_best_us = std::nullopt);
+                      std::optional<double> verified_best_us = std::nullopt,
+                      const std::optional<SamplingPolicy>& sampling = std::nullopt);
 
     /// Verifies in full a candidate that was timed before. A lost worker process is handled as in trial(). Throws
     /// WorkerError.
