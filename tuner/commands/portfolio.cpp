@@ -83,8 +83,8 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "searches",
               .value = "N",
               .summary = "Search at most N of the sizes that are not tuned yet, --evaluations each; as many as the "
-                         "budget allows by default. 0, in a later run: only time what is known at more sizes. With "
-                         "--check: search the first N sizes, too; none by default."});
+                         "budget allows by default. 0: only time the configurations that earlier runs and the shipped "
+                         "portfolios know. With --check: search the first N sizes, too; none by default."});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
     line.add(
         {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
@@ -290,7 +290,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
         fmt::print("{}", to_text(report, line.table_width()));
     }
     if (report.configurations == 0 && request.searches == std::size_t{0}) {
-        fmt::print(stderr, "nothing is known at these sizes yet, so the first run needs --searches of 1 or more\n");
+        fmt::print(stderr, "no configuration is known yet, so the first run needs --searches of 1 or more\n");
     } else if (report.configurations == 0) {
         fmt::print(stderr, "{}", report.invalid);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "runtime/backend.h"
 #include "runtime/selection.h"
@@ -22,14 +23,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t samples_at_once = 16;  // limit of samples tuned together, because all their spaces are in memory
-constexpr std::size_t samples_nearby = 20;   // each configuration is first timed at this many samples
-// The shares of the budget after which tuning and cross-timing end. On an H200 with 16 cores, tuning tries 16
-// candidates per second, limited by the compiler. Cross-timing measures configurations at samples other than those for
-// which they were tuned, about 160 pairs per second. It gets the larger part, because most of the loss is due to
-// predictions, which need these times. Verification takes some seconds, and the budget does not limit it.
+constexpr std::size_t samples_nearby = 12;   // each configuration is first timed at this many samples
+// At this many samples, every promising configuration is timed, so that the losses that the report expects do not
+// depend on predictions. At all others, only the configurations that are predicted to be the fastest are timed.
+constexpr std::size_t samples_in_full = 120;
+constexpr std::size_t predicted_of_a_sample = 12;  // how many predicted configurations are timed at a sample
+constexpr double predicted_within = 1.25;          // their predictions are at most this many times the shortest one
+constexpr std::size_t samples_per_fit = 256;       // the models are fitted again after so many samples
+// The shares of the budget after which the parts of a build end. Each share includes those above it. On an H200 with 16
+// cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures more than 160 pairs of a
+// configuration and a sample per second. It gets the larger part, because most of the loss is due to predictions, which
+// need these times. Verification takes some seconds, and the budget does not limit it.
 constexpr double tuning_share = 0.4;
-constexpr double compile_share = 0.5;  // until then, members of other portfolios are compiled
-constexpr double cross_share = 0.9;    // a share of the whole budget, so it includes the other shares
+constexpr double compile_share = 0.5;  // until then, configurations from elsewhere are compiled
+constexpr double near_share = 0.58;
+constexpr double predicted_share = 0.75;
+constexpr double full_share = 0.83;
+constexpr double cross_share = 0.92;
 
 std::vector<std::size_t> numbers_to(std::size_t count) {
     std::vector<std::size_t> numbers(count);
@@ -141,10 +151,12 @@ private:
         const auto begin = Clock::now();
         entries_ = collect_entries(source_);
         // Without any tuned sample, for example if a new driver makes all stored trials outdated, there is no new
-        // portfolio. The stored one is then better than one of predicted members alone.
+        // portfolio. The stored one is then better than one of configurations from elsewhere alone, unless the request
+        // demands just that.
+        if (entries_.empty() && request_.searches != std::size_t{0}) return;
+        progress_.begin_part("compiling configurations from elsewhere");
+        add_transferred_entries(source_, entries_, end_at(compile_share));
         if (entries_.empty()) return;
-        progress_.begin_part("compiling members of other portfolios");
-        add_predicted_entries(source_, entries_, end_at(compile_share));
         report_.configurations = entries_.size();
         if (resources_.interrupted) return;
         const auto run = resources_.store.start_run({request_.text, {}, {}});
@@ -156,20 +168,40 @@ private:
         resources_.store.finish_run(run, resources_.interrupted ? "interrupted" : report_.ended);
     }
 
-    // Times every configuration at samples near those where tuning or a prediction found it. Then times the most
-    // promising configurations at all samples.
+    // Times every configuration at samples near those where a search or a prediction found it. Then times at every
+    // sample the configurations that are predicted to be the fastest there, and at some samples all promising ones.
     void cross_time(MeasureContext& context, CrossTimes& times) {
+        const auto order = spread_order(request_.samples);
+        const std::span in_full = std::span(order).first(std::min(order.size(), samples_in_full));
         CrossTimer timer(context, times);
         progress_.begin_part("cross-timing, near");
-        context.deadline = end_at((tuning_share + cross_share) / 2);
-        timer.measure(pairs_nearby(times, samples_nearby), progress_);
-        progress_.begin_part("cross-timing");
-        context.deadline = end_at(cross_share);
+        context.deadline = end_at(near_share);
+        timer.measure(pairs_nearby(times, order, samples_nearby), progress_);
+        progress_.begin_part("cross-timing, predicted");
+        context.deadline = end_at(predicted_share);
+        time_predicted(timer, context, times, numbers_to(times.configurations()), order);
         const auto promising = choose_members(times, numbers_to(times.problems()), numbers_to(times.configurations()),
                                               request_.size + request_.size / 2);
-        timer.measure(SamplePairs(times.problems(), promising), progress_);
+        progress_.begin_part("cross-timing");
+        context.deadline = end_at(full_share);
+        SamplePairs pairs(times.problems());
+        for (const auto sample : in_full) pairs[sample] = promising;
+        timer.measure(pairs, progress_);
+        progress_.begin_part("cross-timing, predicted again");
+        context.deadline = end_at(cross_share);
+        time_predicted(timer, context, times, promising, order);
         report_.counts = timer.counts();
         if (Clock::now() > context.deadline) report_.ended = "budget";
+        timed_in_full_.assign(in_full.begin(), in_full.end());
+    }
+
+    // Times at each of `samples` the candidates that are predicted to be the fastest there.
+    void time_predicted(CrossTimer& timer, const MeasureContext& context, const CrossTimes& times,
+                        const std::vector<std::size_t>& candidates, std::span<const std::size_t> samples) {
+        for (std::size_t first = 0; first < samples.size() && !context.is_over(); first += samples_per_fit) {
+            const auto part = samples.subspan(first, std::min(samples_per_fit, samples.size() - first));
+            timer.measure(pairs_predicted(times, part, candidates, predicted_of_a_sample, predicted_within), progress_);
+        }
     }
 
     void choose(MeasureContext& context, const CrossTimes& times) {
@@ -178,6 +210,7 @@ private:
         provide_code(source_, entries_, members);
         const auto models = fit_models(times, problems, members);
         for (const auto& left_out : check_left_out(times, request_.size)) {
+            if (std::ranges::count(timed_in_full_, left_out.problem) == 0) continue;
             const auto& sample = request_.samples[left_out.problem];
             report_.served.push_back(
                 {.sample = sample,
@@ -229,6 +262,7 @@ private:
     const Problem& like_;
     EntrySource source_;
     std::vector<Entry> entries_;
+    std::vector<std::size_t> timed_in_full_;  // the samples at which all promising configurations are timed
     PortfolioReport report_;
 };
 

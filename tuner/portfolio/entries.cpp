@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
 
 #include "runtime/backend.h"
 #include "runtime/selection.h"
+#include "templates/predict/correction.h"
 #include "tuner/candidates/predicted_starts.h"
+#include "tuner/portfolio/model/cross_times.h"
 #include "tuner/problem/trial_ledger.h"
 #include "util/parallel_for.h"
 
@@ -63,11 +66,12 @@ std::vector<std::int64_t> template_rows_of(const EntrySource& source) {
     return rows;
 }
 
-std::vector<Entry>::iterator find_entry(std::vector<Entry>& entries, std::int64_t template_row,
-                                        const Configuration& configuration) {
-    return std::ranges::find_if(entries, [&](const Entry& each) {
+// Returns null if there is no such entry.
+Entry* find_entry(std::vector<Entry>& entries, std::int64_t template_row, const Configuration& configuration) {
+    const auto entry = std::ranges::find_if(entries, [&](const Entry& each) {
         return each.template_row == template_row && each.configuration == configuration;
     });
+    return entry == entries.end() ? nullptr : &*entry;
 }
 
 BoundLaunch bound_of(const EntrySource& source, const KernelTemplate& kernel, const Configuration& configuration,
@@ -91,7 +95,7 @@ void add_stored_members(const EntrySource& source, const std::vector<std::int64_
         const auto& kernel = source.templates[static_cast<std::size_t>(place - template_rows.begin())];
         // A version of the template with the same code may have got parameters since the member was stored.
         const auto configuration = completed(member.configuration, default_configuration(kernel));
-        if (find_entry(entries, member.kernel_template, configuration) != entries.end()) continue;
+        if (find_entry(entries, member.kernel_template, configuration) != nullptr) continue;
         entries.push_back({.kernel = &kernel,
                            .template_row = member.kernel_template,
                            .configuration = configuration,
@@ -99,6 +103,54 @@ void add_stored_members(const EntrySource& source, const std::vector<std::int64_
                            .bound = BoundLaunch(kernel, configuration, source.resources.device, like,
                                                 {member.registers, member.static_shared_bytes})});
     }
+}
+
+// Returns the index of the sample whose extents are the most similar.
+std::size_t nearest_sample(const EntrySource& source, const Problem& problem) {
+    std::vector<double> place;
+    std::vector<double> other;
+    place_of(problem, place);
+    std::size_t nearest = 0;
+    auto least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < source.samples.size(); ++i) {
+        place_of(source.samples[i].problem, other);
+        const auto squared = squared_distance(place, other);
+        if (squared < least) nearest = i;
+        least = std::min(least, squared);
+    }
+    return nearest;
+}
+
+// Returns the fastest configurations of stored problems that have another layout than the samples, or another type of
+// the same size. Such kernels are fast at similar extents. `problems` of the result are the samples nearest to these
+// problems.
+std::vector<PredictedFastest> found_elsewhere(const EntrySource& source,
+                                              const std::vector<std::int64_t>& template_rows) {
+    const auto& like = source.samples.front().problem;
+    const auto is_similar = [&](const Problem& problem) {
+        return (problem.type != like.type || problem.layout != like.layout) &&
+               element_type(problem.type).bytes == element_type(like.type).bytes;
+    };
+    std::map<Problem, std::vector<PredictedFastest>> found;
+    std::map<Problem, double> shortest;
+    // The rows of a problem are sorted by their times.
+    for (const auto& row :
+         source.resources.store.rows({.devices = {source.resources.device.name}, .operations = {like.operation}})) {
+        const auto& record = row.record;
+        const auto* measured = std::get_if<Measurement>(&record.outcome);
+        if (measured == nullptr || measured->cut_short || record.key.device != source.device_row) continue;
+        const auto place = std::ranges::find(template_rows, record.key.kernel_template);
+        if (place == template_rows.end() || !is_similar(row.problem)) continue;
+        auto& fastest = found[row.problem];
+        const auto least = shortest.try_emplace(row.problem, measured->median_us).first->second;
+        if (fastest.size() == most_of_a_sample || measured->median_us > slowest_of_a_sample * least) continue;
+        fastest.push_back({&source.templates[static_cast<std::size_t>(place - template_rows.begin())],
+                           record.configuration,
+                           {nearest_sample(source, row.problem)}});
+    }
+    std::vector<PredictedFastest> all;
+    for (auto& [problem, fastest] : found) std::ranges::move(fastest, std::back_inserter(all));
+    return all;
 }
 
 // Sets `code_hash` and `bound` of each entry whose configuration has a stored trial at one of the samples.
@@ -146,14 +198,14 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
         bool is_fastest = true;
         for (const auto& found : fastest_of(source, template_rows, *problem_row)) {
             const auto& record = found.record;
-            auto entry = find_entry(entries, found.template_row, record.configuration);
-            if (entry == entries.end()) {
+            auto* entry = find_entry(entries, found.template_row, record.configuration);
+            if (entry == nullptr) {
                 entries.push_back({.kernel = found.kernel,
                                    .template_row = found.template_row,
                                    .configuration = record.configuration,
                                    .code_hash = record.code_hash,
                                    .bound = bound_of(source, *found.kernel, record.configuration, record.resources)});
-                entry = std::prev(entries.end());
+                entry = &entries.back();
             }
             entry->found.push_back(sample);
             if (is_fastest) entry->won.push_back(sample);
@@ -164,24 +216,27 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
     return entries;
 }
 
-void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries, Deadline deadline) {
+void add_transferred_entries(const EntrySource& source, std::vector<Entry>& entries, Deadline deadline) {
     std::vector<Problem> problems;
     for (const auto& sample : source.samples) problems.push_back(sample.problem);
     const auto template_rows = template_rows_of(source);
+    auto transferred = predicted_fastest(problems, source.resources.device, source.templates);
+    std::ranges::move(found_elsewhere(source, template_rows), std::back_inserter(transferred));
     std::vector<Entry> added;
-    for (auto& fastest : predicted_fastest(problems, source.resources.device, source.templates)) {
-        const auto row = template_rows[static_cast<std::size_t>(fastest.kernel - source.templates.data())];
-        const auto known = find_entry(entries, row, fastest.configuration);
-        if (known == entries.end()) {
-            added.push_back({.kernel = fastest.kernel,
+    for (auto& each : transferred) {
+        const auto row = template_rows[static_cast<std::size_t>(each.kernel - source.templates.data())];
+        auto* known = find_entry(entries, row, each.configuration);
+        if (known == nullptr) known = find_entry(added, row, each.configuration);
+        if (known == nullptr) {
+            added.push_back({.kernel = each.kernel,
                              .template_row = row,
-                             .configuration = fastest.configuration,
+                             .configuration = each.configuration,
                              .code_hash = {},
-                             .bound = bound_of(source, *fastest.kernel, fastest.configuration, {}),
-                             .found = std::move(fastest.problems)});
+                             .bound = bound_of(source, *each.kernel, each.configuration, {}),
+                             .found = std::move(each.problems)});
         } else {
             std::vector<std::size_t> found;
-            std::ranges::set_union(known->found, fastest.problems, std::back_inserter(found));
+            std::ranges::set_union(known->found, each.problems, std::back_inserter(found));
             known->found = std::move(found);
         }
     }

@@ -54,11 +54,15 @@ std::vector<Entry> collect_entries(const EntrySource& source);
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// Adds the members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a
-/// sample (predicted_fastest()). Portfolios for other layouts and similar types count, too. If a sample has a stored
-/// trial of an added entry, the entry takes the hash of its machine code from this trial. Otherwise it is compiled. A
-/// member is not added if it does not compile, or if its compile would begin after `deadline` or an interrupt.
-void add_predicted_entries(const EntrySource& source, std::vector<Entry>& entries, Deadline deadline = Deadline::max());
+/// Adds configurations that are fast elsewhere:
+/// - members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a sample
+///   (predicted_fastest()). Portfolios for other layouts and similar types count, too;
+/// - the fastest configurations of each stored problem of another layout or similar type.
+/// If a sample has a stored trial of an added entry, the entry takes the hash of its machine code from this trial.
+/// Otherwise it is compiled. A configuration is not added if it does not compile, or if its compile would begin after
+/// `deadline` or an interrupt.
+void add_transferred_entries(const EntrySource& source, std::vector<Entry>& entries,
+                             Deadline deadline = Deadline::max());
 
 /// Sets the machine code of each entry whose index is in `wanted`, unless the entry has code already. Reads stored
 /// code, or compiles on several threads. An entry stays without code if it does not compile, or if its compile would

@@ -153,7 +153,7 @@ protected:
     }
     [[nodiscard]] std::vector<Entry> entries() {
         std::vector<Entry> added;
-        add_predicted_entries(source(fake_.resources), added);
+        add_transferred_entries(source(fake_.resources), added);
         return added;
     }
     void know_trial_of(const Entry& entry, const std::string& code_hash, const std::string& with_toolchain) {
@@ -207,7 +207,7 @@ TEST_F(PredictedEntries, AddTheirSamplesToEntriesThatSearchesFound) {
         entry.found = {0};
         entry.code_hash = "from a search";
     }
-    add_predicted_entries(source(fake_.resources), known);
+    add_transferred_entries(source(fake_.resources), known);
     ASSERT_EQ(known.size(), predicted.size());
     for (std::size_t i = 0; i < known.size(); ++i) {
         std::set<std::size_t> both(predicted[i].found.begin(), predicted[i].found.end());
@@ -217,9 +217,38 @@ TEST_F(PredictedEntries, AddTheirSamplesToEntriesThatSearchesFound) {
     }
 }
 
+// The fastest configurations of a stored problem of another layout are tried at the sample that is nearest to it.
+TEST_F(PredictedEntries, IncludeWhatSearchesFoundForOtherLayouts) {
+    const auto& kernel = *std::ranges::find(templates, "naive", &KernelTemplate::name);
+    const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as};
+    const auto row = fake_.store.remember(record, default_configuration(kernel));
+    const auto know = [&](const Problem& problem, std::int64_t block_y, Measurement measured) {
+        auto configuration = default_configuration(kernel);
+        configuration.values.at("BLOCK_Y") = block_y;
+        fake_.store.remember(
+            TrialRecord{.key = {fake_.store.remember(fake_.device), row, fake_.store.remember(problem)},
+                        .configuration = configuration,
+                        .outcome = std::move(measured)});
+    };
+    const auto other_layout = gemm(3000, 20, 4000, "f32", "tn");
+    know(other_layout, 8, {.median_us = 100});
+    know(other_layout, 16, {.median_us = 114});
+    know(other_layout, 32, {.median_us = 116});
+    know(gemm(3000, 20, 4000, "f16", "tn"), 4, {.median_us = 50});
+    know(gemm(3000, 20, 4000), 2, {.median_us = 50});  // the layout of the samples, but no sample
+    std::vector<std::int64_t> values;
+    for (const auto& entry : entries()) {
+        if (entry.kernel->name != "naive") continue;
+        values.push_back(entry.configuration.values.at("BLOCK_Y"));
+        EXPECT_THAT(entry.found, ElementsAre(1));
+        EXPECT_TRUE(entry.binary);
+    }
+    EXPECT_THAT(values, ElementsAre(8, 16));
+}
+
 TEST_F(PredictedEntries, AreNotCompiledAfterADeadlineOrAnInterrupt) {
     std::vector<Entry> added;
-    add_predicted_entries(source(fake_.resources), added, Deadline::clock::now() - std::chrono::seconds(1));
+    add_transferred_entries(source(fake_.resources), added, Deadline::clock::now() - std::chrono::seconds(1));
     EXPECT_THAT(added, IsEmpty());
     fake_.interrupted = true;
     EXPECT_THAT(entries(), IsEmpty());
@@ -230,7 +259,7 @@ TEST_F(PredictedEntries, ThatDoNotCompileAreNotAdded) {
     RefusingCompiler refusing;
     const TuneResources resources{fake_.device, refusing, fake_.store, {}, fake_.sampling, fake_.interrupted};
     std::vector<Entry> added;
-    add_predicted_entries(source(resources), added);
+    add_transferred_entries(source(resources), added);
     EXPECT_THAT(added, IsEmpty());
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
+
+#include "tuner/portfolio/model/fitted_members.h"
 
 namespace smemtune {
 
@@ -54,7 +57,8 @@ std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vect
     return members;
 }
 
-std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::size_t count) {
+std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::span<const std::size_t> problems,
+                                                   std::size_t count) {
     struct Near {
         double distance = 0;
         std::size_t problem = 0, configuration = 0;
@@ -63,7 +67,7 @@ std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std:
     for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {
         if (times.found[configuration].empty()) continue;
         std::vector<Near> near;
-        for (std::size_t problem = 0; problem < times.problems(); ++problem) {
+        for (const auto problem : problems) {
             if (!times.cells[problem][configuration].is_valid()) continue;
             auto least = std::numeric_limits<double>::infinity();
             for (const auto found : times.found[configuration]) {
@@ -78,6 +82,23 @@ std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std:
     std::ranges::stable_sort(all, {}, &Near::distance);
     std::vector<std::vector<std::size_t>> pairs(times.problems());
     for (const auto& near : all) pairs[near.problem].push_back(near.configuration);
+    return pairs;
+}
+
+std::vector<std::vector<std::size_t>> pairs_predicted(const CrossTimes& times, std::span<const std::size_t> problems,
+                                                      const std::vector<std::size_t>& candidates, std::size_t count,
+                                                      double factor) {
+    std::vector<std::size_t> all(times.problems());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const FittedMembers fitted(times, all, candidates);
+    std::vector<std::vector<std::size_t>> pairs(times.problems());
+    for (const auto problem : problems) {
+        const auto ranking = fitted.ranking(problem);
+        for (std::size_t i = 0; i < std::min(count, ranking.size()); ++i) {
+            if (ranking[i].cautious_us > factor * ranking.front().cautious_us) break;
+            pairs[problem].push_back(ranking[i].member);
+        }
+    }
     return pairs;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "tuner/portfolio/model/cross_times.h"
@@ -17,9 +18,16 @@ inline constexpr double unserved_factor = 10;
 std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vector<std::size_t>& problems,
                                         const std::vector<std::size_t>& candidates, std::size_t size);
 
-/// For each problem, the configurations to time first. Each configuration is timed at `count` problems where it is
-/// valid: those nearest to the problems where a search found it. The configurations of a problem are sorted by the
-/// distance from it to the nearest problem where a search found them.
-std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::size_t count);
+/// For each problem, the configurations to time first. Each configuration is timed at `count` of `problems`: those
+/// where it is valid and that are nearest to the problems where a search found it. The configurations of a problem are
+/// sorted by the distance from it to the nearest problem where a search found them.
+std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::span<const std::size_t> problems,
+                                                   std::size_t count);
+
+/// For each of `problems`, the candidates that are predicted to be the fastest there, the fastest first: at most
+/// `count`, whose predictions are at most `factor` times the shortest one. The models are fitted to all times.
+std::vector<std::vector<std::size_t>> pairs_predicted(const CrossTimes& times, std::span<const std::size_t> problems,
+                                                      const std::vector<std::size_t>& candidates, std::size_t count,
+                                                      double factor);
 
 }  // namespace smemtune

@@ -1,11 +1,9 @@
 #include "tuner/portfolio/model/cross_check.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "templates/predict/correction.h"
 #include "tuner/portfolio/model/choose.h"
-#include "tuner/portfolio/model/fit.h"
+#include "tuner/portfolio/model/fitted_members.h"
 
 namespace smemtune {
 
@@ -38,41 +36,13 @@ std::optional<double> loss_of_nearest(const CrossTimes& times, std::size_t probl
     return std::nullopt;
 }
 
-// Members, with models that were fitted to their times at some of the problems.
-class Fitted {
-public:
-    Fitted(const CrossTimes& times, const std::vector<std::size_t>& problems, std::vector<std::size_t> members)
-        : times_(times),
-          members_(std::move(members)),
-          models_(fit_models(times, problems, members_)),
-          correction_(models_, times.alignment) {}
-
-    /// The loss of the member that a fetch would choose for `problem`: the member with the smallest product of
-    /// corrected predicted time and 1 + (1 - trust) * error (see Correction). Nothing if no member runs at the problem.
-    [[nodiscard]] std::optional<double> loss_of_predicted(std::size_t problem) const {
-        std::vector<Correction::Near> near;
-        correction_.find(times_.places[problem], near);
-        std::optional<double> loss;
-        double least = 0;
-        for (std::size_t i = 0; i < members_.size(); ++i) {
-            const auto& cell = times_.cells[problem][members_[i]];
-            if (cell.us <= 0) continue;
-            const auto [factor, trust] = correction_.of(i, near);
-            const auto predicted = factor * models_[i].predicted_us(cell.terms) * (1 + (1 - trust) * models_[i].error);
-            if (loss && predicted >= least) continue;
-            least = predicted;
-            loss = times_.loss(problem, members_[i]);
-        }
-        return loss;
+// The loss of the member that a fetch would choose for `problem`. Nothing if no member was timed at the problem.
+std::optional<double> loss_of_predicted(const CrossTimes& times, const FittedMembers& fitted, std::size_t problem) {
+    for (const auto& prediction : fitted.ranking(problem)) {
+        if (times.cells[problem][prediction.member].us > 0) return times.loss(problem, prediction.member);
     }
-    [[nodiscard]] const std::vector<std::size_t>& members() const { return members_; }
-
-private:
-    const CrossTimes& times_;
-    std::vector<std::size_t> members_;
-    std::vector<TimeModel> models_;
-    Correction correction_;
-};
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -84,14 +54,14 @@ std::vector<LeftOut> check_left_out(const CrossTimes& times, std::size_t size, c
         for (std::size_t problem = 0; problem < times.problems(); ++problem) {
             if (problem % folds != fold) known.push_back(problem);
         }
-        const Fitted chosen(times, known, choose_members(times, known, found_within(times, known), size));
-        const Fitted same(times, known, members);
+        const FittedMembers chosen(times, known, choose_members(times, known, found_within(times, known), size));
+        const FittedMembers same(times, known, members);
         for (auto problem = fold; problem < times.problems(); problem += folds) {
             if (times.best_us(problem) <= 0) continue;
             LeftOut left_out{.problem = problem,
-                             .predicted = chosen.loss_of_predicted(problem),
+                             .predicted = loss_of_predicted(times, chosen, problem),
                              .nearest = loss_of_nearest(times, problem, known),
-                             .same_members = same.loss_of_predicted(problem)};
+                             .same_members = loss_of_predicted(times, same, problem)};
             for (std::size_t i = 0; i < chosen.members().size(); ++i) {
                 if (times.cells[problem][chosen.members()[i]].us <= 0) continue;
                 const auto loss = times.loss(problem, chosen.members()[i]);

@@ -56,12 +56,25 @@ TEST(PairsNearby, EachConfigurationIsTimedNearWhereItWasFoundWhereItIsValid) {
     times.places = {{0}, {1}, {3}, {7}};
     times.found = {{0}, {3}, {0, 3}};
     times.cells[2][1].terms = {};  // configuration 1 is not valid at problem 2
-    EXPECT_EQ(pairs_nearby(times, 1), (std::vector<Members>{{0, 2}, {}, {}, {1}}));
-    EXPECT_EQ(pairs_nearby(times, 2), (std::vector<Members>{{0, 2}, {0, 1}, {}, {1, 2}}))
+    const Members all{0, 1, 2, 3};
+    EXPECT_EQ(pairs_nearby(times, all, 1), (std::vector<Members>{{0, 2}, {}, {}, {1}}));
+    EXPECT_EQ(pairs_nearby(times, all, 2), (std::vector<Members>{{0, 2}, {0, 1}, {}, {1, 2}}))
         << "the first that is found nearby comes first";
-    EXPECT_EQ(pairs_nearby(times, 9)[2], (Members{0, 2}));
+    EXPECT_EQ(pairs_nearby(times, all, 9)[2], (Members{0, 2}));
     times.found[0] = {};
-    EXPECT_EQ(pairs_nearby(times, 1), (std::vector<Members>{{2}, {}, {}, {1}})) << "0 was found nowhere";
+    EXPECT_EQ(pairs_nearby(times, all, 1), (std::vector<Members>{{2}, {}, {}, {1}})) << "0 was found nowhere";
+}
+
+// Configuration 0 takes 10 us, configuration 1 takes 20 us, and configuration 2 takes 12 us, at every problem.
+// Configuration 2 is not valid at problem 3.
+TEST(PairsPredicted, AreTheFastestByTheModelsEvenWhereTheyWereNotTimed) {
+    auto times = table({{10, 20, 12}, {10, 20, 12}, {0, 20, 12}, {0, 0, 0}});
+    times.places = {{0}, {1}, {2}, {3}};
+    times.groups = {0, 1, 2};
+    times.cells[3][2].terms = {};
+    EXPECT_EQ(pairs_predicted(times, Members{2, 3}, {0, 1, 2}, 2, 1.5), (std::vector<Members>{{}, {}, {0, 2}, {0}}));
+    EXPECT_EQ(pairs_predicted(times, Members{2}, {0, 1, 2}, 1, 1.5)[2], Members{0});
+    EXPECT_EQ(pairs_predicted(times, Members{2}, {1, 2}, 9, 3)[2], (Members{2, 1}));
 }
 
 }  // namespace
