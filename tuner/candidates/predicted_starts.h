@@ -27,7 +27,8 @@ const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, con
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
 
-/// A member of a shipped portfolio that is predicted to be the fastest of its portfolio at some problems.
+/// A configuration that may be the fastest at some problems, such as a member of a shipped portfolio that is predicted
+/// to be the fastest of its portfolio there.
 struct PredictedFastest {
     const KernelTemplate* kernel = nullptr;  ///< one of the templates that predicted_fastest() got
     Configuration configuration;             ///< has a value for each parameter of the template

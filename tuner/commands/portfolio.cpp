@@ -290,7 +290,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
         fmt::print("{}", to_text(report, line.table_width()));
     }
     if (report.configurations == 0 && request.searches == std::size_t{0}) {
-        fmt::print(stderr, "no configuration is known yet, so the first run needs --searches of 1 or more\n");
+        fmt::print(stderr, "no configuration is known that compiles, so this run needs --searches of 1 or more\n");
     } else if (report.configurations == 0) {
         fmt::print(stderr, "{}", report.invalid);
     }

@@ -31,9 +31,10 @@ constexpr std::size_t predicted_of_a_sample = 12;  // how many predicted configu
 constexpr double predicted_within = 1.25;          // their predictions are at most this many times the shortest one
 constexpr std::size_t samples_per_fit = 256;       // the models are fitted again after so many samples
 // The shares of the budget after which the parts of a build end. Each share includes those above it. On an H200 with 16
-// cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures more than 160 pairs of a
-// configuration and a sample per second. It gets the larger part, because most of the loss is due to predictions, which
-// need these times. Verification takes some seconds, and the budget does not limit it.
+// cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures 60 to 160 pairs of a
+// configuration and a sample per second: on an H100, a sample takes 33 ms, and each of its pairs 5 to 7 ms. It gets the
+// larger part, because most of the loss is due to predictions, which need these times. Verification takes some seconds,
+// and the budget does not limit it.
 constexpr double tuning_share = 0.4;
 constexpr double compile_share = 0.5;  // until then, configurations from elsewhere are compiled
 constexpr double near_share = 0.58;
@@ -151,9 +152,9 @@ private:
         const auto begin = Clock::now();
         entries_ = collect_entries(source_);
         // Without any tuned sample, for example if a new driver makes all stored trials outdated, there is no new
-        // portfolio. The stored one is then better than one of configurations from elsewhere alone, unless the request
-        // demands just that.
-        if (entries_.empty() && request_.searches != std::size_t{0}) return;
+        // portfolio, unless the request is for one of known configurations.
+        const bool is_any_tuned = !std::ranges::all_of(entries_, &std::vector<std::size_t>::empty, &Entry::won);
+        if (!is_any_tuned && request_.searches != std::size_t{0}) return;
         progress_.begin_part("compiling configurations from elsewhere");
         add_transferred_entries(source_, entries_, end_at(compile_share));
         if (entries_.empty()) return;
@@ -168,31 +169,44 @@ private:
         resources_.store.finish_run(run, resources_.interrupted ? "interrupted" : report_.ended);
     }
 
-    // Times every configuration at samples near those where a search or a prediction found it. Then times at every
-    // sample the configurations that are predicted to be the fastest there, and at some samples all promising ones.
+    // Times every configuration at samples near those where it was found. Then times at every sample the configurations
+    // that are predicted to be the fastest there, and at some samples all promising ones.
     void cross_time(MeasureContext& context, CrossTimes& times) {
-        const auto order = spread_order(request_.samples);
-        const std::span in_full = std::span(order).first(std::min(order.size(), samples_in_full));
         CrossTimer timer(context, times);
-        progress_.begin_part("cross-timing, near");
-        context.deadline = end_at(near_share);
-        timer.measure(pairs_nearby(times, order, samples_nearby), progress_);
-        progress_.begin_part("cross-timing, predicted");
-        context.deadline = end_at(predicted_share);
-        time_predicted(timer, context, times, numbers_to(times.configurations()), order);
+        // Begins a part that ends after a share of the budget. Returns whether the part was cut short.
+        const auto is_cut = [&](const std::string& part, double share, const auto& work) {
+            progress_.begin_part(part);
+            context.deadline = end_at(share);
+            work();
+            return Clock::now() > context.deadline;
+        };
+        const auto order = spread_order(request_.samples);
+        bool spent = is_cut("cross-timing, near", near_share,
+                            [&] { timer.measure(pairs_nearby(times, order, samples_nearby), progress_); });
+        spent |= is_cut("cross-timing, predicted", predicted_share,
+                        [&] { time_predicted(timer, context, times, numbers_to(times.configurations()), order); });
         const auto promising = choose_members(times, numbers_to(times.problems()), numbers_to(times.configurations()),
                                               request_.size + request_.size / 2);
-        progress_.begin_part("cross-timing");
-        context.deadline = end_at(full_share);
-        SamplePairs pairs(times.problems());
-        for (const auto sample : in_full) pairs[sample] = promising;
-        timer.measure(pairs, progress_);
-        progress_.begin_part("cross-timing, predicted again");
-        context.deadline = end_at(cross_share);
-        time_predicted(timer, context, times, promising, order);
+        SamplePairs in_full(times.problems());
+        for (const auto sample : most_frequent(samples_in_full)) in_full[sample] = promising;
+        (void)is_cut("cross-timing", full_share, [&] { timer.measure(in_full, progress_); });
+        spent |= is_cut("cross-timing, predicted again", cross_share, [&] {
+            time_predicted(timer, context, times, promising, order);
+            timer.measure(in_full, progress_);  // what the part before left
+        });
         report_.counts = timer.counts();
-        if (Clock::now() > context.deadline) report_.ended = "budget";
-        timed_in_full_.assign(in_full.begin(), in_full.end());
+        if (spent) report_.ended = "budget";
+        timed_in_full_.resize(times.problems());
+        for (std::size_t sample = 0; sample < times.problems(); ++sample)
+            timed_in_full_[sample] = timer.is_known(sample, promising);
+    }
+
+    // Returns the samples for which an application asks the most often, or the first ones of equal counts.
+    [[nodiscard]] std::vector<std::size_t> most_frequent(std::size_t count) const {
+        auto order = numbers_to(request_.samples.size());
+        std::ranges::stable_sort(order, std::ranges::greater{}, [&](auto i) { return request_.samples[i].count; });
+        order.resize(std::min(order.size(), count));
+        return order;
     }
 
     // Times at each of `samples` the candidates that are predicted to be the fastest there.
@@ -210,14 +224,14 @@ private:
         provide_code(source_, entries_, members);
         const auto models = fit_models(times, problems, members);
         for (const auto& left_out : check_left_out(times, request_.size)) {
-            if (std::ranges::count(timed_in_full_, left_out.problem) == 0) continue;
             const auto& sample = request_.samples[left_out.problem];
             report_.served.push_back(
                 {.sample = sample,
                  .kind = kind_of(request_.templates.front().operation, sample.problem, resources_.device),
                  .best_us = times.best_us(left_out.problem),
-                 .left_out = left_out,
-                 .searched = is_tuned(sample.problem)});
+                 .left_out = timed_in_full_[left_out.problem] ? left_out : LeftOut{.problem = left_out.problem},
+                 .searched = is_tuned(sample.problem),
+                 .has_loss = timed_in_full_[left_out.problem]});
         }
         progress_.begin_part("verifying");
         const auto begin = Clock::now();
@@ -262,7 +276,7 @@ private:
     const Problem& like_;
     EntrySource source_;
     std::vector<Entry> entries_;
-    std::vector<std::size_t> timed_in_full_;  // the samples at which all promising configurations are timed
+    std::vector<bool> timed_in_full_;  // of each sample: whether all promising configurations are timed there
     PortfolioReport report_;
 };
 

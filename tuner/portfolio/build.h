@@ -37,6 +37,7 @@ struct PortfolioReport {
         double best_us = 0;  ///< the shortest time measured at the sample
         LeftOut left_out;
         bool searched = false;    ///< whether a search tuned this sample; false in refit_portfolios()
+        bool has_loss = true;     ///< false in build_portfolio() if only some promising configurations were timed here
         double predicted_us = 0;  ///< in check_portfolio(): the time that the models predict for the served member
     };
     Device device;
@@ -52,7 +53,8 @@ struct PortfolioReport {
 
 /// Builds and stores a portfolio in these steps:
 /// 1. tune samples that have no winner yet;
-/// 2. time the fastest configurations of each sample, and members of shipped portfolios, at other samples, too;
+/// 2. time the fastest configurations of each sample, members of portfolios, and the fastest configurations of other
+///    stored problems: near where they were found, and where they are predicted to be fast;
 /// 3. choose the members, fit their models, and estimate the loss by cross-validation over the samples;
 /// 4. verify each member for each class of problems, and at the sample where it needs the most workspace.
 /// A later run does not repeat trials that are stored. A budget ends steps 1 and 2 early; the portfolio is then built

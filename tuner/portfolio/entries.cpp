@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -27,21 +26,26 @@ struct Found {
     [[nodiscard]] double us() const { return std::get<Measurement>(record.outcome).median_us; }
 };
 
-bool counts_as_found(const TrialRecord& record, const EntrySource& source) {
+constexpr std::size_t most_found_elsewhere = 300;  // limit of the configurations that found_elsewhere() returns
+
+bool was_measured(const TrialRecord& record, const EntrySource&) {
     const auto* measured = std::get_if<Measurement>(&record.outcome);
-    if (measured == nullptr || measured->cut_short || record.code_hash.empty()) return false;
-    return record.toolchain == source.toolchain &&
+    return measured != nullptr && !measured->cut_short && !record.code_hash.empty();
+}
+
+bool counts_as_found(const TrialRecord& record, const EntrySource& source) {
+    return was_measured(record, source) && record.toolchain == source.toolchain &&
            (record.verified_by.empty() || record.verified_by == source.identity);
 }
 
-// Returns the configurations that were the fastest at a problem, the fastest first. If several have the same machine
-// code, returns only the fastest of them.
+// Returns the configurations that were the fastest at a problem, the fastest first, by the trials for which `counts` is
+// true. If several have the same machine code, returns only the fastest of them.
 std::vector<Found> fastest_of(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
-                              std::int64_t problem_row) {
+                              std::int64_t problem_row, bool (*counts)(const TrialRecord&, const EntrySource&)) {
     std::vector<Found> all;
     for (std::size_t i = 0; i < template_rows.size(); ++i) {
         for (auto& record : source.resources.store.trials({source.device_row, template_rows[i], problem_row})) {
-            if (counts_as_found(record, source)) {
+            if (counts(record, source)) {
                 all.push_back({&source.templates[i], template_rows[i], std::move(record)});
             }
         }
@@ -105,51 +109,78 @@ void add_stored_members(const EntrySource& source, const std::vector<std::int64_
     }
 }
 
-// Returns the index of the sample whose extents are the most similar.
-std::size_t nearest_sample(const EntrySource& source, const Problem& problem) {
-    std::vector<double> place;
-    std::vector<double> other;
-    place_of(problem, place);
-    std::size_t nearest = 0;
-    auto least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < source.samples.size(); ++i) {
-        place_of(source.samples[i].problem, other);
-        const auto squared = squared_distance(place, other);
-        if (squared < least) nearest = i;
-        least = std::min(least, squared);
+// Finds the sample whose extents are the most similar to those of a problem.
+class NearestSample {
+public:
+    explicit NearestSample(const std::vector<Sample>& samples) {
+        for (const auto& sample : samples) place_of(sample.problem, places_.emplace_back());
     }
-    return nearest;
+    std::size_t operator()(const Problem& problem) {
+        place_of(problem, place_);
+        const auto nearest = std::ranges::min_element(
+            places_, {}, [&](const std::vector<double>& each) { return squared_distance(each, place_); });
+        return static_cast<std::size_t>(nearest - places_.begin());
+    }
+
+private:
+    std::vector<std::vector<double>> places_;
+    std::vector<double> place_;
+};
+
+// Returns the stored problems of the samples' operation and of types of the same size, in any layout, that are no
+// samples, with their rows.
+std::vector<std::pair<Problem, std::int64_t>> problems_elsewhere(const EntrySource& source) {
+    const auto& like = source.samples.front().problem;
+    std::set<std::string> types;
+    std::set<std::string> layouts{like.layout};
+    for (const auto& kernel : source.templates) {
+        for (const auto& layout : kernel.operation.layouts) layouts.insert(layout.first);
+        for (const auto& type : kernel.types) {
+            if (element_type(type).bytes == element_type(like.type).bytes) types.insert(type);
+        }
+    }
+    std::set<Problem> samples;
+    for (const auto& sample : source.samples) samples.insert(sample.problem);
+    std::vector<std::pair<Problem, std::int64_t>> problems;
+    for (const auto& type : types) {
+        for (const auto& layout : layouts) {
+            for (const auto& row : source.resources.store.best_of(source.device_row, like.operation, type, layout)) {
+                const bool has_its_extents = std::ranges::equal(row.problem.extents, like.extents, {},
+                                                                &std::pair<std::string, std::int64_t>::first,
+                                                                &std::pair<std::string, std::int64_t>::first);
+                if (has_its_extents && !samples.contains(row.problem))
+                    problems.emplace_back(row.problem, row.record.key.problem);
+            }
+        }
+    }
+    return problems;
 }
 
-// Returns the fastest configurations of stored problems that have another layout than the samples, or another type of
-// the same size. Such kernels are fast at similar extents. `problems` of the result are the samples nearest to these
-// problems.
+// Returns the fastest configurations of stored problems that are no samples (problems_elsewhere()). Such kernels are
+// fast at similar extents. `problems` of the result are the samples nearest to these problems. The configuration that
+// is among the fastest of the most problems comes first.
 std::vector<PredictedFastest> found_elsewhere(const EntrySource& source,
                                               const std::vector<std::int64_t>& template_rows) {
-    const auto& like = source.samples.front().problem;
-    const auto is_similar = [&](const Problem& problem) {
-        return (problem.type != like.type || problem.layout != like.layout) &&
-               element_type(problem.type).bytes == element_type(like.type).bytes;
-    };
-    std::map<Problem, std::vector<PredictedFastest>> found;
-    std::map<Problem, double> shortest;
-    // The rows of a problem are sorted by their times.
-    for (const auto& row :
-         source.resources.store.rows({.devices = {source.resources.device.name}, .operations = {like.operation}})) {
-        const auto& record = row.record;
-        const auto* measured = std::get_if<Measurement>(&record.outcome);
-        if (measured == nullptr || measured->cut_short || record.key.device != source.device_row) continue;
-        const auto place = std::ranges::find(template_rows, record.key.kernel_template);
-        if (place == template_rows.end() || !is_similar(row.problem)) continue;
-        auto& fastest = found[row.problem];
-        const auto least = shortest.try_emplace(row.problem, measured->median_us).first->second;
-        if (fastest.size() == most_of_a_sample || measured->median_us > slowest_of_a_sample * least) continue;
-        fastest.push_back({&source.templates[static_cast<std::size_t>(place - template_rows.begin())],
-                           record.configuration,
-                           {nearest_sample(source, row.problem)}});
+    std::map<std::pair<std::int64_t, std::string>, PredictedFastest> found;  // by template and configuration
+    NearestSample nearest_sample(source.samples);
+    for (const auto& [problem, row] : problems_elsewhere(source)) {
+        const auto nearest = nearest_sample(problem);
+        for (auto& fast : fastest_of(source, template_rows, row, was_measured)) {
+            auto& each = found[{fast.template_row, to_text(fast.record.configuration)}];
+            each.kernel = fast.kernel;
+            each.configuration = std::move(fast.record.configuration);
+            each.problems.push_back(nearest);
+        }
     }
     std::vector<PredictedFastest> all;
-    for (auto& [problem, fastest] : found) std::ranges::move(fastest, std::back_inserter(all));
+    for (auto& [key, each] : found) all.push_back(std::move(each));
+    std::ranges::stable_sort(all, std::ranges::greater{}, [](const auto& each) { return each.problems.size(); });
+    if (all.size() > most_found_elsewhere) all.resize(most_found_elsewhere);
+    for (auto& each : all) {
+        std::ranges::sort(each.problems);
+        const auto repeated = std::ranges::unique(each.problems);
+        each.problems.erase(repeated.begin(), repeated.end());
+    }
     return all;
 }
 
@@ -196,7 +227,7 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
         const auto problem_row = store.find(problem);
         if (!problem_row) continue;
         bool is_fastest = true;
-        for (const auto& found : fastest_of(source, template_rows, *problem_row)) {
+        for (const auto& found : fastest_of(source, template_rows, *problem_row, counts_as_found)) {
             const auto& record = found.record;
             auto* entry = find_entry(entries, found.template_row, record.configuration);
             if (entry == nullptr) {
@@ -212,7 +243,7 @@ std::vector<Entry> collect_entries(const EntrySource& source) {
             is_fastest = false;
         }
     }
-    if (!entries.empty()) add_stored_members(source, template_rows, entries);
+    add_stored_members(source, template_rows, entries);
     return entries;
 }
 

@@ -21,8 +21,8 @@ struct Entry {
     Configuration configuration;
     std::string code_hash;
     BoundLaunch bound;
-    /// The samples at which this configuration was among the fastest, or was predicted to be the fastest, in ascending
-    /// order.
+    /// The samples at which this configuration was among the fastest, or was predicted to be the fastest, and those
+    /// nearest to other problems at which it was among the fastest. In ascending order.
     std::vector<std::size_t> found{};
     std::vector<std::size_t> won{};  ///< the samples at which this configuration was the fastest
     std::optional<Binary> binary{};  ///< the machine code, which provide_code() sets
@@ -49,7 +49,7 @@ std::string toolchain_of(const TuneResources& resources);
 
 /// Collects the few fastest configurations of each sample from stored trials. If several have the same machine code,
 /// only the fastest of them is taken. Also takes the members of the stored portfolio, with an empty `found` if they are
-/// not among the fastest of any sample. Returns nothing if no sample has a trial that counts.
+/// not among the fastest of any sample.
 std::vector<Entry> collect_entries(const EntrySource& source);
 
 using Deadline = std::chrono::steady_clock::time_point;
@@ -57,7 +57,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// Adds configurations that are fast elsewhere:
 /// - members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a sample
 ///   (predicted_fastest()). Portfolios for other layouts and similar types count, too;
-/// - the fastest configurations of each stored problem of another layout or similar type.
+/// - the fastest configurations of stored problems that are no samples, of any layout and similar types.
 /// If a sample has a stored trial of an added entry, the entry takes the hash of its machine code from this trial.
 /// Otherwise it is compiled. A configuration is not added if it does not compile, or if its compile would begin after
 /// `deadline` or an interrupt.

@@ -145,7 +145,7 @@ void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     const auto& entry = context_.entries[i];
     const auto best = best_us_[sample] > 0 ? std::optional(best_us_[sample]) : std::nullopt;
     constexpr double only_first_check = 0;  // only entries that become members are verified in full, later
-    // Short batches: models are fitted to many times, so more times help them more than more precise ones.
+    // Short batches: many times help the fit of models more than precise ones, and losses of a percent matter little.
     auto sampling = context_.source.resources.sampling;
     sampling.batch_us = std::min(sampling.batch_us, cross_batch_us);
     const auto report = worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best,
@@ -162,6 +162,10 @@ void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     }
 }
 
+bool CrossTimer::is_known(std::size_t sample, const std::vector<std::size_t>& entries) const {
+    return std::ranges::none_of(entries, [&](std::size_t i) { return states_[sample][i] == State::unknown; });
+}
+
 void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
     std::set<std::size_t> needed;
     for (std::size_t sample = 0; sample < pairs.size(); ++sample) {
@@ -169,7 +173,7 @@ void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
             if (states_[sample][i] == State::unknown) needed.insert(i);
         }
     }
-    provide_code(context_.source, context_.entries, {needed.begin(), needed.end()});
+    provide_code(context_.source, context_.entries, {needed.begin(), needed.end()}, context_.deadline);
     std::vector<std::size_t> open;  // the samples that have an entry to time
     std::vector<Problem> problems;
     SamplePairs untried(pairs.size());

@@ -55,6 +55,8 @@ public:
     /// them becomes a member. Stores each trial, so a run that ends early, at the deadline or by an interruption, can
     /// be continued.
     void measure(const SamplePairs& pairs, Progress& progress);
+    /// Whether the outcome of each of `entries` that is valid at the sample is known.
+    [[nodiscard]] bool is_known(std::size_t sample, const std::vector<std::size_t>& entries) const;
     [[nodiscard]] const MeasureCounts& counts() const { return counts_; }
 
 private:

@@ -36,7 +36,7 @@ Loss loss_of(const PortfolioReport& report, const Rule& rule, const std::string&
     double weights = 0;
     std::vector<double> all;
     for (const auto& served : report.served) {
-        if (!kind.empty() && served.kind != kind) continue;
+        if (!served.has_loss || (!kind.empty() && served.kind != kind)) continue;
         ++loss.samples;
         const auto& each = served.left_out.*(rule.loss);
         if (!each) continue;
@@ -54,7 +54,7 @@ Loss loss_of(const PortfolioReport& report, const Rule& rule, const std::string&
 std::vector<std::string> kinds_of(const PortfolioReport& report) {
     std::vector<std::string> kinds;
     for (const auto* kind : {"square", "narrow", "deep", "small"}) {
-        if (std::ranges::count(report.served, kind, &PortfolioReport::Served::kind) > 0) kinds.emplace_back(kind);
+        if (loss_of(report, rules.front(), kind).samples > 0) kinds.emplace_back(kind);
     }
     kinds.emplace_back("");
     return kinds;

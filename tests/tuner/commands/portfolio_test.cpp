@@ -54,6 +54,23 @@ TEST(PortfolioCommand, AFetchOfASizeThatNobodyTunedIsPredicted) {
     EXPECT_EQ(exact.at("match"), "exact");
 }
 
+// A run without searches times the members of the stored portfolio at other sizes.
+TEST(PortfolioCommand, ARunWithoutSearchesTimesKnownConfigurations) {
+    const Scratch scratch;
+    const auto first = report_of(run(scratch, portfolio({"--shapes", "3", "--extents", "8..24", "--json"})));
+    const auto more = report_of(
+        run(scratch, portfolio({"--shapes", "5", "--extents", "25..40", "--searches", "0", "--seed", "7", "--json"})));
+    EXPECT_EQ(more.at("samples").size(), 5);
+    EXPECT_GE(more.at("measured"), 5);
+    EXPECT_EQ(more.at("ended"), "complete");
+    ASSERT_EQ(more.at("members").size(), 1);
+    EXPECT_EQ(more.at("members").at(0).at("configuration"), first.at("members").at(0).at("configuration"));
+    for (const auto& sample : more.at("samples")) {
+        EXPECT_FALSE(sample.value("searched", false));
+        EXPECT_TRUE(sample.contains("loss"));
+    }
+}
+
 TEST(PortfolioCommand, ACheckComparesWhatIsServedWithTheFastestTimeKnown) {
     const Scratch scratch;
     ASSERT_EQ(run(scratch, portfolio({"--shapes", "4", "--extents", "8..24"})).code, 0);

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 // Trials of tests/fixtures/work at two samples.
 class PortfolioEntries : public ::testing::Test {
@@ -99,10 +100,12 @@ TEST_F(PortfolioEntries, IncludeStoredMembersThatAreNoLongerTheFastestAnywhere) 
     }
     fake_.store.set_portfolio({fake_.run->device_row, "transpose", "f32", ""},
                               {member(1, identity), member(4, identity), member(8, "another/testbed")}, binaries);
-    EXPECT_THAT(values(), IsEmpty()) << "no sample is tuned";
+    EXPECT_THAT(values(), ElementsAre(1, 4)) << "no sample is tuned";
+    EXPECT_THAT(entries()[0].won, IsEmpty());
     know(1, 100);
     const auto all = entries();
     EXPECT_THAT(values(), ElementsAre(1, 4));
+    EXPECT_THAT(all[0].won, ElementsAre(0));
     EXPECT_THAT(all[1].found, IsEmpty());
     EXPECT_EQ(all[1].code_hash, hash);
 }
@@ -217,33 +220,40 @@ TEST_F(PredictedEntries, AddTheirSamplesToEntriesThatSearchesFound) {
     }
 }
 
-// The fastest configurations of a stored problem of another layout are tried at the sample that is nearest to it.
-TEST_F(PredictedEntries, IncludeWhatSearchesFoundForOtherLayouts) {
+// The fastest configurations of stored problems that are no samples are tried at the samples that are nearest to them.
+TEST_F(PredictedEntries, IncludeTheFastestConfigurationsOfOtherStoredProblems) {
     const auto& kernel = *std::ranges::find(templates, "naive", &KernelTemplate::name);
     const TemplateRecord record{kernel.name, kernel.operation.name, kernel.hash, kernel.files, kernel.same_code_as};
     const auto row = fake_.store.remember(record, default_configuration(kernel));
-    const auto know = [&](const Problem& problem, std::int64_t block_y, Measurement measured) {
+    const auto know = [&](const Problem& problem, std::int64_t block_y, const Outcome& outcome,
+                          const std::string& code = {}) {
         auto configuration = default_configuration(kernel);
         configuration.values.at("BLOCK_Y") = block_y;
         fake_.store.remember(
             TrialRecord{.key = {fake_.store.remember(fake_.device), row, fake_.store.remember(problem)},
                         .configuration = configuration,
-                        .outcome = std::move(measured)});
+                        .outcome = outcome,
+                        .verified_by = "operation of another layout/testbed",
+                        .code_hash = code.empty() ? "code of " + std::to_string(block_y) : code});
     };
+    auto cut_short = steady(50);
+    cut_short.cut_short = true;
     const auto other_layout = gemm(3000, 20, 4000, "f32", "tn");
-    know(other_layout, 8, {.median_us = 100});
-    know(other_layout, 16, {.median_us = 114});
-    know(other_layout, 32, {.median_us = 116});
-    know(gemm(3000, 20, 4000, "f16", "tn"), 4, {.median_us = 50});
-    know(gemm(3000, 20, 4000), 2, {.median_us = 50});  // the layout of the samples, but no sample
-    std::vector<std::int64_t> values;
+    know(other_layout, 8, steady(100));
+    know(other_layout, 16, steady(114));
+    know(other_layout, 32, steady(116));
+    know(other_layout, 4, cut_short);
+    know(other_layout, 2, Rejection{Stage::wrong, "C[0,0] is nan"});
+    know(other_layout, 1, steady(101), "code of 8");
+    know(gemm(3000, 20, 4000, "f16", "tn"), 4, steady(50));
+    know(gemm(3900, 4000, 4000), 16, steady(50));  // the layout of the samples
+    std::map<std::int64_t, std::vector<std::size_t>> found;
     for (const auto& entry : entries()) {
         if (entry.kernel->name != "naive") continue;
-        values.push_back(entry.configuration.values.at("BLOCK_Y"));
-        EXPECT_THAT(entry.found, ElementsAre(1));
+        found[entry.configuration.values.at("BLOCK_Y")] = entry.found;
         EXPECT_TRUE(entry.binary);
     }
-    EXPECT_THAT(values, ElementsAre(8, 16));
+    EXPECT_THAT(found, ElementsAre(Pair(8, ElementsAre(1)), Pair(16, ElementsAre(0, 1))));
 }
 
 TEST_F(PredictedEntries, AreNotCompiledAfterADeadlineOrAnInterrupt) {

@@ -48,6 +48,16 @@ TEST(PortfolioReport, TheNumberOfSearchedSizesIsSaid) {
     EXPECT_THAT(to_text(report, 0), HasSubstr("1,234 configurations; 2 of 4 sizes searched; 2,000 pairs timed"));
 }
 
+TEST(PortfolioReport, SamplesThatWereNotTimedInFullHaveNoLoss) {
+    auto report = example();
+    report.served[2].has_loss = report.served[3].has_loss = report.served[0].has_loss = false;
+    report.served[3].searched = true;
+    const auto text = to_text(report, 0);
+    EXPECT_THAT(text, HasSubstr("1 of 4 sizes searched"));
+    EXPECT_THAT(text, HasSubstr("\nall             1  2.0 %, 2.0 %"));
+    EXPECT_THAT(text, Not(HasSubstr("deep")));
+}
+
 TEST(PortfolioReport, TheTableHasTheMeanByCountAndTheWorstOfEachKind) {
     EXPECT_EQ(to_text(example(), 0),
               "sm_90: 1 member of 1,234 configurations; 2,000 pairs timed, 31 already known, 42 not "

@@ -1,6 +1,7 @@
 #include "tuner/portfolio/model/choose.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -65,7 +66,6 @@ std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std:
     };
     std::vector<Near> all;
     for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {
-        if (times.found[configuration].empty()) continue;
         std::vector<Near> near;
         for (const auto problem : problems) {
             if (!times.cells[problem][configuration].is_valid()) continue;
@@ -90,7 +90,11 @@ std::vector<std::vector<std::size_t>> pairs_predicted(const CrossTimes& times, s
                                                       double factor) {
     std::vector<std::size_t> all(times.problems());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const FittedMembers fitted(times, all, candidates);
+    std::vector<std::size_t> timed;
+    std::ranges::copy_if(candidates, std::back_inserter(timed), [&](std::size_t candidate) {
+        return std::ranges::any_of(times.cells, [&](const auto& row) { return row[candidate].us > 0; });
+    });
+    const FittedMembers fitted(times, all, timed);
     std::vector<std::vector<std::size_t>> pairs(times.problems());
     for (const auto problem : problems) {
         const auto ranking = fitted.ranking(problem);

@@ -19,13 +19,15 @@ std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vect
                                         const std::vector<std::size_t>& candidates, std::size_t size);
 
 /// For each problem, the configurations to time first. Each configuration is timed at `count` of `problems`: those
-/// where it is valid and that are nearest to the problems where a search found it. The configurations of a problem are
-/// sorted by the distance from it to the nearest problem where a search found them.
+/// where it is valid and that are nearest to the problems where it was found, or the first ones if it was found
+/// nowhere. The configurations of a problem are sorted by the distance from it to the nearest problem where they were
+/// found.
 std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::span<const std::size_t> problems,
                                                    std::size_t count);
 
 /// For each of `problems`, the candidates that are predicted to be the fastest there, the fastest first: at most
 /// `count`, whose predictions are at most `factor` times the shortest one. The models are fitted to all times.
+/// Candidates without any time, such as wrong ones, are left out.
 std::vector<std::vector<std::size_t>> pairs_predicted(const CrossTimes& times, std::span<const std::size_t> problems,
                                                       const std::vector<std::size_t>& candidates, std::size_t count,
                                                       double factor);

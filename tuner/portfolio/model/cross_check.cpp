@@ -9,8 +9,8 @@ namespace smemtune {
 
 namespace {
 
-// Returns the configurations that a search or a prediction found at one of `problems`, and the configurations that were
-// found at no problem.
+// Returns the configurations that a search or a prediction found at one of `problems`. Also returns those for which no
+// problem is recorded.
 std::vector<std::size_t> found_within(const CrossTimes& times, const std::vector<std::size_t>& problems) {
     std::vector<std::size_t> found;
     for (std::size_t configuration = 0; configuration < times.configurations(); ++configuration) {

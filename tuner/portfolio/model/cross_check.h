@@ -19,7 +19,7 @@ struct LeftOut {
     /// Loss of the winner of the nearest problem. Problems whose winner does not run at this problem are skipped.
     std::optional<double> nearest;
     std::optional<double> one_for_all;  ///< loss of the member that was chosen first for the portfolio
-    /// The loss by the rule of `predicted`, applied to the `members` that check_left_out() was given.
+    /// Like `predicted`, but chosen from the `members` that check_left_out() was given.
     std::optional<double> same_members;
 };
 

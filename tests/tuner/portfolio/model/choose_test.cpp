@@ -62,7 +62,8 @@ TEST(PairsNearby, EachConfigurationIsTimedNearWhereItWasFoundWhereItIsValid) {
         << "the first that is found nearby comes first";
     EXPECT_EQ(pairs_nearby(times, all, 9)[2], (Members{0, 2}));
     times.found[0] = {};
-    EXPECT_EQ(pairs_nearby(times, all, 1), (std::vector<Members>{{2}, {}, {}, {1}})) << "0 was found nowhere";
+    EXPECT_EQ(pairs_nearby(times, Members{1, 0, 2, 3}, 1), (std::vector<Members>{{2}, {0}, {}, {1}}))
+        << "0 was found nowhere, so it is timed at the first problem";
 }
 
 // Configuration 0 takes 10 us, configuration 1 takes 20 us, and configuration 2 takes 12 us, at every problem.
@@ -75,6 +76,11 @@ TEST(PairsPredicted, AreTheFastestByTheModelsEvenWhereTheyWereNotTimed) {
     EXPECT_EQ(pairs_predicted(times, Members{2, 3}, {0, 1, 2}, 2, 1.5), (std::vector<Members>{{}, {}, {0, 2}, {0}}));
     EXPECT_EQ(pairs_predicted(times, Members{2}, {0, 1, 2}, 1, 1.5)[2], Members{0});
     EXPECT_EQ(pairs_predicted(times, Members{2}, {1, 2}, 9, 3)[2], (Members{2, 1}));
+    for (auto& row : times.cells) row.push_back({.us = 0, .terms = {1}});
+    times.groups.push_back(3);
+    times.found.emplace_back();
+    times.won.emplace_back();
+    EXPECT_EQ(pairs_predicted(times, Members{2}, {0, 1, 2, 3}, 2, 1.5)[2], (Members{0, 2})) << "3 has no time";
 }
 
 }  // namespace
