@@ -125,7 +125,7 @@ TEST(PortfolioCommand, SearchesLimitTheSizesThatARunTunes) {
     };
     const auto none = run(scratch, portfolio({"--shapes", "4", "--extents", "8..24", "--searches", "0"}));
     EXPECT_EQ(none.code, 1);
-    EXPECT_THAT(none.err, HasSubstr("the first run needs --searches of 1 or more"));
+    EXPECT_THAT(none.err, HasSubstr("this run needs --searches of 1 or more"));
     EXPECT_EQ(searched_after("1"), 1);
     EXPECT_EQ(searched_after("0"), 1) << "the configurations of the first run are timed at the other sizes, too";
     EXPECT_EQ(searched_after("2"), 3) << "two more";
