@@ -173,13 +173,13 @@ std::vector<PredictedFastest> found_elsewhere(const EntrySource& source,
         }
     }
     std::vector<PredictedFastest> all;
+    all.reserve(found.size());
     for (auto& [key, each] : found) all.push_back(std::move(each));
     std::ranges::stable_sort(all, std::ranges::greater{}, [](const auto& each) { return each.problems.size(); });
     if (all.size() > most_found_elsewhere) all.resize(most_found_elsewhere);
     for (auto& each : all) {
         std::ranges::sort(each.problems);
-        const auto repeated = std::ranges::unique(each.problems);
-        each.problems.erase(repeated.begin(), repeated.end());
+        each.problems.erase(std::unique(each.problems.begin(), each.problems.end()), each.problems.end());
     }
     return all;
 }
