@@ -205,8 +205,7 @@ private:
     [[nodiscard]] std::vector<std::size_t> most_frequent(std::size_t count) const {
         auto order = numbers_to(request_.samples.size());
         std::ranges::stable_sort(order, std::ranges::greater{}, [&](auto i) { return request_.samples[i].count; });
-        order.resize(std::min(order.size(), count));
-        return order;
+        return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), count))};
     }
 
     // Times at each of `samples` the candidates that are predicted to be the fastest there.
