@@ -17,7 +17,10 @@ namespace smemtune {
 
 namespace {
 
-constexpr double cross_batch_us = 600;  // the longest batch of a cross-timed candidate, in microseconds
+// A cross-timed candidate gets shorter and fewer batches than a tuned one: many times help the fit of models more than
+// precise ones, and losses of a percent matter little.
+constexpr double cross_batch_us = 600;
+constexpr double cross_spread = 0.02;
 
 }  // namespace
 
@@ -145,9 +148,9 @@ void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     const auto& entry = context_.entries[i];
     const auto best = best_us_[sample] > 0 ? std::optional(best_us_[sample]) : std::nullopt;
     constexpr double only_first_check = 0;  // only entries that become members are verified in full, later
-    // Short batches: many times help the fit of models more than precise ones, and losses of a percent matter little.
     auto sampling = context_.source.resources.sampling;
     sampling.batch_us = std::min(sampling.batch_us, cross_batch_us);
+    sampling.steady_spread = std::max(sampling.steady_spread, cross_spread);
     const auto report = worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best,
                                      only_first_check, sampling);
     const std::scoped_lock lock(mutex_);

@@ -34,14 +34,22 @@ void TestbedCache::prepare(const PrepareRequest& request) {
 }
 
 void TestbedCache::add(const PrepareRequest& request) {
-    const auto kernel = load_template(request.files);
-    const auto bytes = testbed_bytes(kernel.operation, request.problem, backend_.device());
+    const auto& operation = operation_of(request.files);
+    const auto bytes = testbed_bytes(operation, request.problem, backend_.device());
     while (!fits(bytes) && evict_an_evictable()) {
     }
     while (!request.only_if_room && !entries_.empty() && !fits(bytes)) entries_.pop_back();
     if (request.only_if_room && !fits(bytes)) return;
-    auto testbed = std::make_unique<Testbed>(backend_, kernel.operation, request.problem, request.binaries, seed_);
+    auto testbed = std::make_unique<Testbed>(backend_, operation, request.problem, request.binaries, seed_);
     entries_.insert(request.only_if_room ? entries_.end() : entries_.begin(), {request.problem, std::move(testbed)});
+}
+
+const Operation& TestbedCache::operation_of(const SourceTree& files) {
+    if (!operation_ || files != files_) {
+        operation_ = load_template(files).operation;
+        files_ = files;
+    }
+    return *operation_;
 }
 
 void TestbedCache::evict_all_but_current() {

@@ -3,6 +3,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tuner/trial/testbed.h"
@@ -38,10 +39,14 @@ private:
     void add(const PrepareRequest& request);
     bool evict_an_evictable();
     [[nodiscard]] bool fits(double bytes);
+    [[nodiscard]] const Operation& operation_of(const SourceTree& files);
 
     Backend& backend_;
     unsigned seed_;
     std::list<Entry> entries_;  // the prepared problems; the current problem is first
+    // The operation of the latest request, and the files that describe it. Parsing them takes 6 ms.
+    SourceTree files_;
+    std::optional<Operation> operation_;
 };
 
 }  // namespace smemtune
