@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "runtime/runtime.h"
+#include "templates/manifest/catalog.h"
 
 namespace smemtune {
 
@@ -98,11 +99,9 @@ void require_trusted_database(const fs::path& database) {
 void require_trusted_templates(const fs::path& folder) {
     require_trusted(folder);
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-        const auto extension = entry.path().extension();
-        if (entry.is_directory() || extension == ".toml" || extension == ".cu" || extension == ".h") {
-            require_trusted(entry.path());
-        }
+        if (entry.is_directory()) require_trusted(entry.path());
     }
+    for (const auto& file : read_sources(folder)) require_trusted(folder / file.first);
 }
 
 }  // namespace smemtune

@@ -16,7 +16,8 @@ std::string why_untrusted(const std::filesystem::path& path);
 /// Throws UntrustedFile (runtime.h) if other users could change the database or SQLite's journal beside it.
 void require_trusted_database(const std::filesystem::path& database);
 
-/// Throws UntrustedFile if other users could change a template in the folder or add one.
+/// Throws UntrustedFile if other users could change a file that read_sources() reads in the folder, or add one. Throws
+/// what read_sources() throws.
 void require_trusted_templates(const std::filesystem::path& folder);
 
 }  // namespace smemtune

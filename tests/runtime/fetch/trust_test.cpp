@@ -123,10 +123,11 @@ TEST_F(Trusted, IsNoTemplatesFolderInWhichOthersCanChangeAnyTemplate) {
     mode(inner, 0755);
     std::ofstream(inner / "notes.txt") << "text";
     mode(inner / "notes.txt", 0666);
+    std::ofstream(inner / "k.toml") << "values = 'numbers.bin'";
     EXPECT_NO_THROW(require_trusted_templates(folder)) << "which is no part of a template";
-    for (const auto* name : {"k.toml", "k.cu", "k.h"}) {
+    for (const auto* name : {"k.toml", "k.cu", "k.h", "k.cuh", "k.inl", "numbers.bin"}) {
         const auto part = inner / name;
-        std::ofstream(part) << "text";
+        if (part.extension() != ".toml") std::ofstream(part) << "text";
         mode(part, 0666);
         EXPECT_THAT(error_of<UntrustedFile>([&] { require_trusted_templates(folder); }), HasSubstr(part.string()));
         mode(part, 0644);
