@@ -141,16 +141,16 @@ void Predictor::predict(const Problem& problem, Scratch& scratch) const {
         const auto& member = members_[i];
         const auto terms = member.bound.terms_at(scratch.values);
         if (!terms) continue;
-        const auto [factor, trust] = correction_.of(i, scratch.corrections.near);
+        const auto corrected = correction_.of(i, scratch.corrections.near);
         auto& prediction = scratch.predictions.emplace_back(Prediction{.member = &member,
-                                                                       .error = (1 - trust) * member.model.error,
-                                                                       .factor = factor,
+                                                                       .error = corrected.error(member.model.error),
+                                                                       .factor = corrected.factor,
                                                                        .shares = member.model.shares(*terms)});
         for (auto& share : prediction.shares) {
             prediction.us += share;
-            share *= factor;
+            share *= corrected.factor;
         }
-        prediction.us *= factor;
+        prediction.us *= corrected.factor;
     }
 }
 

@@ -9,11 +9,12 @@ namespace smemtune {
 namespace {
 
 // A measurement at the same problem has the weight 1. A measurement at a distance of `reach` (one extent differs by a
-// factor of e) has the weight 0.61. `doubt` is the weight of the uncorrected model. Measurements beyond three times
+// factor of 2) has the weight 0.61. `doubt` is the weight of the uncorrected model. Measurements beyond three times
 // `reach` are left out, because their weight is below 0.012.
-constexpr double reach = 1.0;
-constexpr double doubt = 0.3;
+constexpr double reach = 0.7;
+constexpr double doubt = 0.2;
 constexpr double farthest = 3 * reach;
+constexpr double least_error = 0.012;  // the error of a prediction with many measurements nearby
 
 }  // namespace
 
@@ -94,6 +95,10 @@ Correction::Corrected Correction::of(std::size_t model, std::span<const Near> ne
         sum += each.log_ratio;
     }
     return {std::exp(sum / (doubt + weights)), weights / (doubt + weights)};
+}
+
+double Correction::Corrected::error(double model_error) const {
+    return std::sqrt((1 - trust) * model_error * model_error + trust * least_error * least_error);
 }
 
 std::vector<std::int64_t> extents_at(std::span<const double> place) {

@@ -42,7 +42,10 @@ public:
 
     struct Corrected {
         double factor = 1;  ///< multiply the predicted time by this factor
-        double trust = 0;   ///< from 0 (nothing measured nearby) to 1; multiply the model's error by 1 - trust
+        double trust = 0;   ///< from 0 (nothing measured nearby) to 1
+        /// The relative error of the corrected time, if `model_error` is the error of the model. The measured problems
+        /// replace the share `trust` of its variance by a small one.
+        [[nodiscard]] double error(double model_error) const;
     };
     [[nodiscard]] Corrected of(std::size_t model, std::span<const Near> near) const;
 

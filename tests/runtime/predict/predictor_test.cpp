@@ -117,7 +117,7 @@ TEST_F(PredictorTest, AChoiceSaysThePredictedTimeItsUncertaintyAndWhy) {
     EXPECT_EQ(choice.why, "predicted 1 us within 5 %, mostly blocks; next 3 us");
 }
 
-// In the correction, a measurement at the problem itself has weight 1 and the model has weight 0.3
+// In the correction, a measurement at the problem itself has weight 1 and the model has weight 0.2
 // (templates/predict/correction.cpp).
 TEST_F(PredictorTest, AMeasurementNearbyCorrectsTimeAndTermsAndLessensTheError) {
     const auto at = gemm(192, 5, 7);
@@ -127,8 +127,8 @@ TEST_F(PredictorTest, AMeasurementNearbyCorrectsTimeAndTermsAndLessensTheError) 
                      {.configuration = "STEP=3", .us_per_block = 4, .error = 0.9, .residuals = {{place, -1}}}});
     const auto choice = choices(at).at(0);
     EXPECT_EQ(choice.configuration, "STEP=3");
-    EXPECT_NEAR(choice.expected_us, 4 * std::exp(-1 / 1.3), 1e-9);
-    EXPECT_NEAR(choice.uncertainty, 0.9 * (1 - 1 / 1.3), 1e-9);
+    EXPECT_NEAR(choice.expected_us, 4 * std::exp(-1 / 1.2), 1e-9);
+    EXPECT_NEAR(choice.uncertainty, std::sqrt(0.9 * 0.9 / 6 + 0.012 * 0.012 * 5 / 6), 1e-9);
     const Predictor predictor(store.portfolio({store.remember(device), "gemm", "f32", "nn"}), at, device,
                               [&](const TrialRow&) { return std::make_shared<const KernelTemplate>(kernel); });
     const auto ranking = predictor.ranking(at);

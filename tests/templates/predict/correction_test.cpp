@@ -28,6 +28,15 @@ TEST(Correction, AtAMeasuredProblemAPredictionMovesMostOfTheWayToTheMeasuredTime
     EXPECT_GT(at(correction, 0, {3, 4}).trust, 0.7);
 }
 
+TEST(Correction, ErrorsAreSmallNearMeasuredProblemsButNeverZero) {
+    const std::vector models{off_by({{{3, 4}, 1}})};
+    const Correction correction(models);
+    EXPECT_DOUBLE_EQ(at(correction, 0, {3, 10}).error(0.3), 0.3) << "far away";
+    EXPECT_LT(at(correction, 0, {3, 4}).error(0.3), 0.15);
+    EXPECT_GT(at(correction, 0, {3, 4}).error(0.3), at(correction, 0, {3, 4}).error(0.2));
+    EXPECT_GT(at(correction, 0, {3, 4}).error(0), 0.01);
+}
+
 TEST(Correction, FallsWithTheDistanceAndEndsFarAway) {
     const std::vector models{off_by({{{3, 4}, 1}})};
     const Correction correction(models);
@@ -68,9 +77,9 @@ TEST(Correction, OnlyProblemsOfTheSameRowAlignmentCount) {
     const std::vector models{off_by({{place(64, 64, 64), 0.5}, {place(64, 63, 64), -0.5}})};
     const auto kernel = std::ranges::find(builtin_templates(), "tiled", &KernelTemplate::name);
     const Correction aligned(models, RowAlignment(kernel->operation, gemm(1, 1, 1), model_device("sm_90")));
-    EXPECT_NEAR(at(aligned, 0, place(64, 64, 64)).factor, std::exp(0.5 / 1.3), 1e-3);
-    EXPECT_NEAR(at(aligned, 0, place(65, 60, 68)).factor, std::exp(0.5 / 1.3), 1e-2);
-    EXPECT_NEAR(at(aligned, 0, place(64, 65, 64)).factor, std::exp(-0.5 / 1.3), 1e-2);
+    EXPECT_NEAR(at(aligned, 0, place(64, 64, 64)).factor, std::exp(0.5 / 1.2), 1e-3);
+    EXPECT_NEAR(at(aligned, 0, place(65, 60, 68)).factor, std::exp(0.5 / 1.2), 1e-2);
+    EXPECT_NEAR(at(aligned, 0, place(64, 65, 64)).factor, std::exp(-0.5 / 1.2), 1e-2);
     EXPECT_EQ(at(aligned, 0, place(64, 64, 65)).factor, 1) << "no measured problem has misaligned rows of A alone";
     EXPECT_NEAR(at(Correction(models), 0, place(64, 64, 64)).factor, 1, 1e-2) << "without alignments, both count";
 
@@ -103,8 +112,8 @@ TEST(Correction, APlaceIsTheLogarithmsOfTheExtents) {
     EXPECT_NEAR(place[2], 2 * place[1], 1e-12);
 }
 
-// Implements the formula of docs/design.md a second time: the weight of an error at distance d < 3 is exp(-d^2 / 2),
-// and the weight of the model is 0.3.
+// Implements the formula of docs/design.md a second time: the weight of an error at distance d < 2.1 is
+// exp(-d^2 / (2 * 0.7^2)), and the weight of the model is 0.2.
 TEST(Correction, IsAWeightedMeanOfTheLogarithmsOfTheErrorsNearby) {
     std::vector<Residual> residuals;
     for (int i = 0; i < 11; ++i) residuals.push_back({{0.4 * i, 1 - 0.3 * i}, 0.1 * i - 0.3});
@@ -116,17 +125,17 @@ TEST(Correction, IsAWeightedMeanOfTheLogarithmsOfTheErrorsNearby) {
             double sum = 0;
             for (const auto& each : models[model].residuals) {
                 const double squared = std::pow(each.place[0] - place[0], 2) + std::pow(each.place[1] - place[1], 2);
-                if (squared >= 9) continue;
-                weights += std::exp(-squared / 2);
-                sum += std::exp(-squared / 2) * each.log_ratio;
+                if (squared >= 2.1 * 2.1) continue;
+                weights += std::exp(-squared / 0.98);
+                sum += std::exp(-squared / 0.98) * each.log_ratio;
             }
             const auto found = at(correction, model, place);
-            EXPECT_NEAR(found.factor, std::exp(sum / (0.3 + weights)), 1e-12);
-            EXPECT_NEAR(found.trust, weights / (0.3 + weights), 1e-12);
+            EXPECT_NEAR(found.factor, std::exp(sum / (0.2 + weights)), 1e-12);
+            EXPECT_NEAR(found.trust, weights / (0.2 + weights), 1e-12);
         }
     }
-    EXPECT_EQ(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {3.0}).trust, 0) << "three times the reach";
-    EXPECT_GT(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {2.999}).trust, 0);
+    EXPECT_EQ(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {2.1}).trust, 0) << "three times the reach";
+    EXPECT_GT(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {2.099}).trust, 0);
 }
 
 TEST(Correction, APlaceWithoutExtentsOrWithOtherOnesHasNone) {

@@ -21,9 +21,9 @@ std::vector<FittedMembers::Prediction> FittedMembers::ranking(std::size_t proble
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& cell = times_.cells[problem][members_[i]];
         if (!cell.is_valid()) continue;
-        const auto [factor, trust] = correction_.of(i, near);
-        const auto us = factor * models_[i].predicted_us(cell.terms);
-        predictions.push_back({members_[i], us * (1 + (1 - trust) * models_[i].error)});
+        const auto corrected = correction_.of(i, near);
+        const auto us = corrected.factor * models_[i].predicted_us(cell.terms);
+        predictions.push_back({members_[i], us * (1 + corrected.error(models_[i].error))});
     }
     std::ranges::stable_sort(predictions, {}, &Prediction::cautious_us);
     return predictions;
