@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
     Runtime measuring(
         {.database = arguments[1], .device = arguments[2], .measure_first_calls = {.candidates = candidates}});
     auto& backend = RuntimeInspector::backend(plain);
+    backend.make_current();  // launches on the default stream run on the current GPU
     fmt::print("  \"layout\": \"{}\", \"candidates\": {}, \"sizes\": [\n", layout, candidates);
     const char* separator = "";
     for (std::string line; std::getline(std::cin, line);) {

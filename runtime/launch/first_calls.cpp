@@ -1,10 +1,37 @@
 #include "runtime/launch/first_calls.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 namespace smemtune {
+
+namespace {
+
+// The standard error of a measured time: this many microseconds, plus this share of the time. The time that CUDA events
+// measure for a single launch includes 5 to 8 us of starting, which differ from launch to launch.
+constexpr double timer_error_us = 3;
+constexpr double timer_error = 0.01;
+
+double square(double x) { return x * x; }
+
+double measuring_error_us(double us) { return timer_error_us + timer_error * us; }
+
+}  // namespace
+
+double probable_difference_us(const Choice& first, double first_us, const Choice& rival, double rival_us) {
+    const auto measured = rival_us - first_us;
+    const auto measured_variance = square(measuring_error_us(first_us)) + square(measuring_error_us(rival_us));
+    const auto predicted = rival.expected_us - first.expected_us;
+    const auto predicted_variance =
+        square(first.uncertainty * first.expected_us) + square(rival.uncertainty * rival.expected_us);
+    if (first.uncertainty <= 0 || rival.uncertainty <= 0) {
+        return square(measured) > measured_variance ? measured : 0;
+    }
+    return (predicted * measured_variance + measured * predicted_variance) / (measured_variance + predicted_variance);
+}
 
 FirstCalls::FirstCalls(const Kernel::State& first, std::vector<Rival> rivals, std::shared_ptr<LostTime> lost)
     : first_(first), rivals_(std::move(rivals)), count_(rivals_.size() + 1), lost_(std::move(lost)), timed_(count_) {}
@@ -55,21 +82,27 @@ void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<v
 void FirstCalls::decide_if_known() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || fastest_ != nullptr) return;
-    double sum = 0;
-    std::size_t known = 0;
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
-        auto& each = timed_[i];
+    for (auto& each : timed_) {
         if (!each.is_over) return;
         if (each.timer && !each.us) each.us = each.timer->us();
         if (each.timer && !each.us) return;  // this kernel's launch still runs
-        if (!each.us) continue;
-        sum += *each.us;
+    }
+    double sum = 0;
+    std::size_t known = 0;
+    std::size_t best = 0;
+    // If the device refused the first kernel, the fastest rival is the best.
+    auto least = timed_[0].us ? 0 : std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < count_; ++i) {
+        if (!timed_[i].us) continue;
+        sum += *timed_[i].us;
         ++known;
-        const auto& least = timed_[best].us;
-        const auto gain = best == 0 ? least_gain : 0;
-        const auto gain_us = best == 0 ? least_gain_us : 0;
-        if (i != 0 && (!least || *each.us + gain_us < *least * (1 - gain))) best = i;
+        if (i == 0) continue;
+        const auto later = timed_[0].us
+                               ? probable_difference_us(first_.choice, *timed_[0].us, kernel(i).choice, *timed_[i].us)
+                               : *timed_[i].us;
+        if (later >= least) continue;
+        least = later;
+        best = i;
     }
     if (timed_[best].us) {
         lost_->spend(sum - static_cast<double>(known) * *timed_[best].us);

@@ -27,9 +27,16 @@ private:
     std::atomic<std::int64_t> left_ns_;
 };
 
+/// Returns how much longer `rival` probably takes than `first`, in microseconds of device time; negative if `rival` is
+/// probably faster. `first_us` and `rival_us` are the measured times of one launch of each. If both kernels have
+/// predicted times, the result is a mean of the predicted and the measured difference, each weighted by the inverse of
+/// its variance. Otherwise, the result is the measured difference, but 0 if it is small enough to be an error of the
+/// measurement.
+double probable_difference_us(const Choice& first, double first_us, const Choice& rival, double rival_us);
+
 /// Times each kernel in one of the first launches, on the caller's stream and operands. When all times are known, later
-/// launches run the fastest rival, or the first kernel if no rival is clearly faster than the first kernel. Until all
-/// times are known, launches that are captured or not timed run the first kernel. Any thread may launch.
+/// launches run the kernel that is probably the fastest (probable_difference_us). Until all times are known, launches
+/// that are captured or not timed run the first kernel. Any thread may launch.
 class FirstCalls {
 public:
     using Rival = std::shared_ptr<const Kernel::State>;
@@ -44,13 +51,6 @@ public:
 
     /// Returns the fastest kernel if it is known; else the first kernel.
     [[nodiscard]] const Kernel::State& current() const;
-
-    /// A rival replaces the first kernel only if it is faster by more than 2 % plus 3 us. The time that CUDA events
-    /// measure for a single launch includes 5 to 8 us of starting, which differ from launch to launch. With 1 us
-    /// instead of 3, 62 of 400 choices at random sizes on an H100 became more than 2 % slower, and all of these took
-    /// less than 21 us.
-    static constexpr double least_gain = 0.02;
-    static constexpr double least_gain_us = 3;
 
 private:
     void launch_timed(std::size_t turn, StreamHandle stream, std::span<void* const> arguments);

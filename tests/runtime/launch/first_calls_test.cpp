@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "runtime/host/host_backend.h"
+#include "runtime/launch/first_calls.h"
 #include "tests/runtime/tuned.h"
 
 namespace smemtune {
@@ -91,6 +92,28 @@ TEST_F(FirstCallsTest, LeaveTheFirstChoiceForAFasterKernelAlone) {
     EXPECT_EQ(beside_fast.choice().kernel_template, "tiled");
     EXPECT_THAT(why_after(beside_fast, 5), HasSubstr("of 4 at"));
     EXPECT_EQ(beside_fast.choice().kernel_template, "tiled");
+}
+
+Choice predicted(double us, double uncertainty) {
+    Choice choice;
+    choice.expected_us = us;
+    choice.uncertainty = uncertainty;
+    return choice;
+}
+
+TEST(ProbableDifference, FollowsThePredictionsOfShortKernels) {
+    EXPECT_GT(probable_difference_us(predicted(2, 0.1), 11, predicted(2.2, 0.1), 7), 0) << "4 us are in the noise";
+}
+
+TEST(ProbableDifference, FollowsTheMeasurementsOfLongKernels) {
+    EXPECT_LT(probable_difference_us(predicted(1500, 0.05), 1600, predicted(1520, 0.05), 1500), -80);
+    EXPECT_GT(probable_difference_us(predicted(1500, 0.05), 1600, predicted(1520, 0.05), 1610), 0);
+}
+
+TEST(ProbableDifference, OfKernelsWithoutPredictionsIsMoreThanTheNoise) {
+    const auto stored = predicted(20, 0);  // the measured time of another problem
+    EXPECT_EQ(probable_difference_us(stored, 20, stored, 18), 0);
+    EXPECT_EQ(probable_difference_us(stored, 20, stored, 12), -8);
 }
 
 TEST_F(FirstCallsTest, AreNotMeasuredUnlessAsked) {
