@@ -29,7 +29,7 @@ namespace smemtune {
 
 class Counted;  // internal, not for applications
 
-/// How closely the chosen kernel matches problem and device, from the best match to the worst.
+/// How closely the chosen kernel matches problem and device. docs/design.md has the order of preference.
 enum class Match {
     exact,        ///< tuned for this problem on this kind of device
     predicted,    ///< the member of a portfolio that is predicted to be the fastest for this problem

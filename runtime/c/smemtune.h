@@ -175,7 +175,7 @@ smemtune_status smemtune_fetch(smemtune_runtime* runtime, const smemtune_problem
 // stream capture, or while a graph with the kernel may still run.
 void smemtune_release(smemtune_kernel* kernel);
 
-// How well the chosen kernel matches problem and device, from the best match to the worst.
+// How well the chosen kernel matches problem and device. docs/design.md has the order of preference.
 typedef enum smemtune_match {
     SMEMTUNE_MATCH_EXACT = 0,        // tuned for this problem on this kind of device
     SMEMTUNE_MATCH_PREDICTED = 1,    // the member of a portfolio that is predicted to be the fastest for this problem

@@ -147,7 +147,7 @@ std::vector<Configuration> configurations_for(const KernelTemplate& kernel) {
     }
     if (kernel.name == "matrix_vector") {
         // The configurations cover matrices that are contiguous along the elements of C, matrices that are contiguous
-        // along K, and blocks that do and do not share K.
+        // along K, tiles that one block computes, and tiles for which several blocks divide K among them.
         return {parse_configuration("VECTOR_IS_B=0,TILE=16,OWN=4,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=1,TILE=4,OWN=2,THREADS=128,LOADS=2,BLOCKS_PER_SM=1"),
                 parse_configuration("VECTOR_IS_B=0,TILE=64,OWN=8,THREADS=128,LOADS=1,BLOCKS_PER_SM=1")};

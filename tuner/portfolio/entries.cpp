@@ -97,7 +97,7 @@ void add_stored_members(const EntrySource& source, const std::vector<std::int64_
         const auto place = std::ranges::find(template_rows, member.kernel_template);
         if (place == template_rows.end() || member.verified_by != source.identity) continue;
         const auto& kernel = source.templates[static_cast<std::size_t>(place - template_rows.begin())];
-        // A version of the template with the same code may have got parameters since the member was stored.
+        // The template may have gained parameters since the member was stored, without a change of its code.
         const auto configuration = completed(member.configuration, default_configuration(kernel));
         if (find_entry(entries, member.kernel_template, configuration) != nullptr) continue;
         entries.push_back({.kernel = &kernel,

@@ -12,7 +12,7 @@ constexpr int from_coordinator = 3;
 constexpr int to_coordinator = 4;
 
 /// The longest messages, in bytes. The limits keep a broken process on the other side from using up the memory. A
-/// request contains machine code, a reply contains measurements.
+/// request contains machine code, and a reply contains measurements.
 constexpr std::uint64_t longest_request = std::uint64_t{1} << 28;
 constexpr std::uint64_t longest_reply = std::uint64_t{1} << 24;
 

@@ -115,8 +115,8 @@ void Worker::stop() {
 }
 
 Worker::Loss Worker::reap() {
-    // The process is killed before the channel is closed. Otherwise, a worker that sees the end of its requests may
-    // exit by itself, and the loss would then seem to be caused by the request.
+    // The process is killed before the channel is closed. If the channel were closed first, the worker might exit by
+    // itself. The request would then seem to be the cause of the loss.
     kill(process_, SIGKILL);
     channel_.reset();
     prepared_.clear();

@@ -66,7 +66,7 @@ TEST_F(SchedulerTest, ASpentBudgetBeginsNoTrial) {
     EXPECT_EQ(report.measured, 0U);
 }
 
-// One of nine values breaks the manifest's own rule, another value breaks the device's limits.
+// One of the nine values of WORK breaks a constraint of the manifest. Another one breaks a limit of the device.
 TEST_F(SchedulerTest, AReportCountsWhatWasPlannedAndWhatTheDevicesLimitsRemoved) {
     auto& kernel = request_.templates.front();
     kernel.constraints.push_back({Expression("WORK != 12"), "one less"});
