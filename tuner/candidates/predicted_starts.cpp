@@ -121,11 +121,11 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     return starts;
 }
 
-std::vector<PredictedFastest> predicted_fastest(std::span<const Problem> problems, const Device& device,
-                                                std::span<const KernelTemplate> templates) {
+std::vector<Transferred> predicted_fastest(std::span<const Problem> problems, const Device& device,
+                                           std::span<const KernelTemplate> templates) {
     TemplatesByName by_name;
     for (const auto& kernel : templates) by_name[kernel.name] = &kernel;
-    std::vector<PredictedFastest> fastest;
+    std::vector<Transferred> fastest;
     if (problems.empty()) return fastest;
     for (const auto& portfolio : portfolios_for(problems.front().operation, device)) {
         if (!is_similar(portfolio, problems.front(), device, by_name)) continue;
@@ -136,7 +136,7 @@ std::vector<PredictedFastest> predicted_fastest(std::span<const Problem> problem
             if (scratch.predictions.empty()) continue;
             Predictor::put_first(scratch.predictions);
             const auto& first = *scratch.predictions.front().member;
-            auto known = std::ranges::find_if(fastest, [&](const PredictedFastest& each) {
+            auto known = std::ranges::find_if(fastest, [&](const Transferred& each) {
                 return each.kernel == first.kernel_template.get() && each.configuration == *first.configuration;
             });
             if (known == fastest.end()) {

@@ -29,7 +29,7 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
 
 /// A configuration that may be the fastest at some problems, such as a member of a shipped portfolio that is predicted
 /// to be the fastest of its portfolio there.
-struct PredictedFastest {
+struct Transferred {
     const KernelTemplate* kernel = nullptr;  ///< one of the templates that predicted_fastest() got
     Configuration configuration;             ///< has a value for each parameter of the template
     std::vector<std::size_t> problems;       ///< the indices of these problems, in ascending order
@@ -40,7 +40,7 @@ struct PredictedFastest {
 /// the program contains for the same operation, element size and compute capability, for any type and layout. A member
 /// that several portfolios have is returned once. Leaves out members with parameters or values that their template in
 /// `templates` does not have.
-std::vector<PredictedFastest> predicted_fastest(std::span<const Problem> problems, const Device& device,
-                                                std::span<const KernelTemplate> templates);
+std::vector<Transferred> predicted_fastest(std::span<const Problem> problems, const Device& device,
+                                           std::span<const KernelTemplate> templates);
 
 }  // namespace smemtune

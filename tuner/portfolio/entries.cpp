@@ -159,9 +159,8 @@ std::vector<std::pair<Problem, std::int64_t>> problems_elsewhere(const EntrySour
 // Returns the fastest configurations of stored problems that are no samples (problems_elsewhere()). Such kernels are
 // fast at similar extents. `problems` of the result are the samples nearest to these problems. The configuration that
 // is among the fastest of the most problems comes first.
-std::vector<PredictedFastest> found_elsewhere(const EntrySource& source,
-                                              const std::vector<std::int64_t>& template_rows) {
-    std::map<std::pair<std::int64_t, std::string>, PredictedFastest> found;  // by template and configuration
+std::vector<Transferred> found_elsewhere(const EntrySource& source, const std::vector<std::int64_t>& template_rows) {
+    std::map<std::pair<std::int64_t, std::string>, Transferred> found;  // by template and configuration
     NearestSample nearest_sample(source.samples);
     for (const auto& [problem, row] : problems_elsewhere(source)) {
         const auto nearest = nearest_sample(problem);
@@ -172,7 +171,7 @@ std::vector<PredictedFastest> found_elsewhere(const EntrySource& source,
             each.problems.push_back(nearest);
         }
     }
-    std::vector<PredictedFastest> all;
+    std::vector<Transferred> all;
     all.reserve(found.size());
     for (auto& [key, each] : found) all.push_back(std::move(each));
     std::ranges::stable_sort(all, std::ranges::greater{}, [](const auto& each) { return each.problems.size(); });

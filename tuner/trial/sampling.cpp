@@ -18,7 +18,9 @@ void Sampling::add(double launch_us, double batch_us) {
 }
 
 bool Sampling::clearly_slower() const {
-    return best_us_ && !samples_us_.empty() && std::ranges::min(samples_us_) > policy_.behind * *best_us_;
+    if (!best_us_ || samples_us_.empty()) return false;
+    const auto limit = samples_us_.size() == 1 ? std::max(policy_.behind, pruning::slow_single_sample) : policy_.behind;
+    return std::ranges::min(samples_us_) > limit * *best_us_;
 }
 
 bool Sampling::finished() const {

@@ -108,9 +108,9 @@ TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& 
             first_launch_us = std::min(first_launch_us, time_batch(backend, testbed, kernel, 1).launch_us);
         }
         if (is_hopeless(policy, best_us, first_launch_us)) {
-            Sampling sampling(policy, best_us);
-            sampling.add(first_launch_us, first_launch_us);
-            report.outcome = sampling.result();
+            auto measured = measurement_of({first_launch_us});
+            measured.cut_short = true;
+            report.outcome = std::move(measured);
             return report;
         }
         const auto measured = time_kernel(backend, testbed, kernel, policy, best_us, first_launch_us);

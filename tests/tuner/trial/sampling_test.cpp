@@ -41,10 +41,23 @@ TEST(Sampling, IsNotFinishedBeforeItBegins) {
     EXPECT_FALSE(Sampling({}, 100).finished());
 }
 
-TEST(Sampling, StopsAfterOneSampleThatIsClearlyBehind) {
+TEST(Sampling, StopsAfterTwoSamplesThatAreClearlyBehind) {
     Sampling sampling({}, 100);
-    EXPECT_EQ(feed(sampling, [](int) { return 126.0; }), 1);
+    EXPECT_EQ(feed(sampling, [](int) { return 126.0; }), 2);
     EXPECT_TRUE(sampling.result().cut_short);
+}
+
+TEST(Sampling, StopsAfterOneSampleThatIsFarBehind) {
+    Sampling sampling({}, 100);
+    EXPECT_EQ(feed(sampling, [](int) { return 301.0; }), 1);
+    EXPECT_TRUE(sampling.result().cut_short);
+}
+
+TEST(Sampling, ADisturbedFirstSampleDoesNotCutAFastCandidateShort) {
+    Sampling sampling({}, 100);
+    EXPECT_GE(feed(sampling, [](int i) { return i == 0 ? 230.0 : 90.0; }), SamplingPolicy{}.least_samples);
+    EXPECT_FALSE(sampling.result().cut_short);
+    EXPECT_EQ(sampling.result().median_us, 90);
 }
 
 TEST(Sampling, OneSlowSampleOfAFastCandidateIsNotClearlyBehind) {
@@ -94,12 +107,15 @@ TEST(Sampling, KeepsEverySampleInItsOrder) {
 
 TEST(Sampling, TheBordersOfItsPolicyBelongToIt) {
     Sampling level({}, 100);
-    level.add(125, 2000);  // exactly 1.25 times the best, the limit
+    for (int i = 0; i < 2; ++i) level.add(125, 2000);  // exactly 1.25 times the best, the limit
     EXPECT_FALSE(level.finished());
     EXPECT_FALSE(level.result().cut_short);
     Sampling behind({}, 100);
-    behind.add(125.001, 2000);
+    for (int i = 0; i < 2; ++i) behind.add(125.001, 2000);
     EXPECT_TRUE(behind.finished());
+    Sampling single({}, 100);
+    single.add(300, 2000);  // exactly 3 times the best
+    EXPECT_FALSE(single.finished());
 
     // Half the interquartile range of 99, 100, 101 is 0.5, which is 0.005 of the median: the limit of `steady_spread`.
     for (const auto& [half_width, finished] : {std::pair{1.0, true}, {1.01, false}}) {
