@@ -8,13 +8,23 @@ namespace smemtune {
 
 namespace {
 
-// A measurement at the same problem has the weight 1. A measurement at a distance of `reach` (one extent differs by a
-// factor of 2) has the weight 0.61. `doubt` is the weight of the uncorrected model. Measurements beyond three times
-// `reach` are left out, because their weight is below 0.012.
-constexpr double reach = 0.7;
-constexpr double doubt = 0.2;
-constexpr double farthest = 3 * reach;
+// A measurement at the same problem has the weight 1. A measurement at a distance of the reach has the weight 0.61.
+// Measurements beyond three times the reach are left out, because their weight is below 0.012.
+constexpr double reaches = 3;
+constexpr double doubt = 0.2;          // the weight of the uncorrected model
 constexpr double least_error = 0.012;  // the error of a prediction with many measurements nearby
+
+// With fewer measured problems, the reach is larger, so that about as many of them are within it. At a distance of 0.7,
+// one extent differs by a factor of 2. The reaches were compared by the errors of left-out predictions
+// (docs/attempts.md, Errors of predictions).
+double reach_of(std::size_t problems, std::size_t extents) {
+    constexpr double least = 0.7;
+    constexpr double most = 1.4;
+    constexpr double many = 1300;  // so many problems of a matrix product suffice for the least reach
+    const auto volume = many / static_cast<double>(std::max<std::size_t>(problems, 1));
+    return std::clamp(least * std::pow(volume, 1 / static_cast<double>(std::max<std::size_t>(extents, 1))), least,
+                      most);
+}
 
 }  // namespace
 
@@ -33,6 +43,7 @@ Correction::Correction(std::span<const TimeModel> models, RowAlignment alignment
             for (std::size_t i = 0; i < extents; ++i) group.places[i].push_back(residual.place[i]);
         }
     }
+    reach_ = reach_of(numbers.size(), extents);
     for (const auto& model : models) {
         auto& row = residuals_.emplace_back(numbers.size());
         for (const auto& residual : model.residuals) {
@@ -63,11 +74,12 @@ void Correction::find(std::uint32_t alignment, std::span<const double> place, st
             near[j].weight += difference * difference;
         }
     }
+    const auto farthest = reaches * reach_;
     std::size_t kept = 0;
     for (std::size_t j = 0; j < near.size(); ++j) {
         const auto squared = near[j].weight;
         if (squared >= farthest * farthest) continue;
-        near[kept++] = {problems[j], std::exp(-squared / (2 * reach * reach))};
+        near[kept++] = {problems[j], std::exp(-squared / (2 * reach_ * reach_))};
     }
     near.resize(kept);
 }

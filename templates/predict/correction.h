@@ -62,6 +62,7 @@ private:
     void find(std::uint32_t alignment, std::span<const double> place, std::vector<Near>& near) const;
 
     RowAlignment alignment_;
+    double reach_ = 1;                              // the standard deviation of the weights, as a distance
     std::map<std::uint32_t, Group> groups_;         // the key is the alignment
     std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]
 };

@@ -51,6 +51,21 @@ TEST(Correction, FallsWithTheDistanceAndEndsFarAway) {
     EXPECT_EQ(at(correction, 0, {3, 10}).trust, 0);
 }
 
+TEST(Correction, ReachesFartherWithFewerMeasuredProblems) {
+    double before = 0;
+    for (const int count : {2000, 1300, 650, 325, 100}) {
+        std::vector<Residual> residuals{{{1, 1, 1}, 1}};
+        for (int i = 1; i < count; ++i) residuals.push_back({{9, 9, 0.001 * i}, 0});
+        const auto trust = at(Correction(std::vector{off_by(residuals)}), 0, {1, 2, 1}).trust;
+        if (count == 1300) {
+            EXPECT_NEAR(trust, before, 1e-12) << "the least reach";
+        } else {
+            EXPECT_GT(trust, before) << count;
+        }
+        before = trust;
+    }
+}
+
 TEST(Correction, EachModelHasItsOwnResidualsAtPlacesThatAreShared) {
     const std::vector models{off_by({{{1, 1}, 0.5}, {{2, 2}, 0.5}}), off_by({{{2, 2}, -0.5}}), off_by({})};
     const Correction correction(models);
@@ -112,8 +127,8 @@ TEST(Correction, APlaceIsTheLogarithmsOfTheExtents) {
     EXPECT_NEAR(place[2], 2 * place[1], 1e-12);
 }
 
-// Implements the formula of docs/design.md a second time: the weight of an error at distance d < 2.1 is
-// exp(-d^2 / (2 * 0.7^2)), and the weight of the model is 0.2.
+// Implements the formula of docs/design.md a second time: with few measured problems, the weight of an error at
+// distance d < 4.2 is exp(-d^2 / (2 * 1.4^2)), and the weight of the model is 0.2.
 TEST(Correction, IsAWeightedMeanOfTheLogarithmsOfTheErrorsNearby) {
     std::vector<Residual> residuals;
     for (int i = 0; i < 11; ++i) residuals.push_back({{0.4 * i, 1 - 0.3 * i}, 0.1 * i - 0.3});
@@ -125,17 +140,17 @@ TEST(Correction, IsAWeightedMeanOfTheLogarithmsOfTheErrorsNearby) {
             double sum = 0;
             for (const auto& each : models[model].residuals) {
                 const double squared = std::pow(each.place[0] - place[0], 2) + std::pow(each.place[1] - place[1], 2);
-                if (squared >= 2.1 * 2.1) continue;
-                weights += std::exp(-squared / 0.98);
-                sum += std::exp(-squared / 0.98) * each.log_ratio;
+                if (squared >= 4.2 * 4.2) continue;
+                weights += std::exp(-squared / 3.92);
+                sum += std::exp(-squared / 3.92) * each.log_ratio;
             }
             const auto found = at(correction, model, place);
             EXPECT_NEAR(found.factor, std::exp(sum / (0.2 + weights)), 1e-12);
             EXPECT_NEAR(found.trust, weights / (0.2 + weights), 1e-12);
         }
     }
-    EXPECT_EQ(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {2.1}).trust, 0) << "three times the reach";
-    EXPECT_GT(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {2.099}).trust, 0);
+    EXPECT_EQ(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {4.2}).trust, 0) << "three times the reach";
+    EXPECT_GT(at(Correction(std::vector{off_by({{{0.0}, 1}})}), 0, {4.199}).trust, 0);
 }
 
 TEST(Correction, APlaceWithoutExtentsOrWithOtherOnesHasNone) {
