@@ -46,11 +46,12 @@ struct Choice {
     std::string tuned_for;  ///< the problem that the configuration was tuned for; empty for a portfolio's member and
                             ///< when untuned
     /// The time that was measured for `tuned_for` on `device`, that was predicted for the problem, or that was measured
-    /// in first launches of the problem. 0 when untuned.
+    /// in a single launch of the problem (measure_first_calls), which includes 5 to 8 us of starting on a GPU. 0 when
+    /// untuned.
     double expected_us = 0;
     std::string device;  ///< the device of the tuning; the Runtime's own device when untuned
-    /// If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
-    /// expected_us * (1 + uncertainty). Otherwise 0.
+    /// If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
+    /// expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). Otherwise 0.
     double uncertainty = 0;
     /// Why the kernel was chosen, if it is a portfolio's member or was timed in the problem's first launches. Otherwise
     /// empty.
@@ -157,7 +158,8 @@ public:
     }
     ~Kernel();
 
-    /// What fetch() chose. With Options::measure_first_calls, the fastest kernel's Choice as soon as it is known.
+    /// What fetch() chose. With Options::measure_first_calls, the Choice of the kernel that later launches run, as soon
+    /// as it is known.
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
@@ -268,10 +270,9 @@ public:
         std::size_t remembered_problems = 4096;
         /// Times several kernels of a problem in its first launches, on the application's own operands. Every launch
         /// gives a right result, but the first launches run different kernels, whose results may differ in rounding. As
-        /// long as the problem is remembered, later launches run the fastest kernel, or the choice of fetch() if no
-        /// other kernel is clearly faster: by 2 % plus 3 us, so a choice that takes less than 3 us is never replaced.
-        /// Kernels without stored machine code are not timed. Captured launches are not timed; until the fastest kernel
-        /// is known, they run the choice of fetch().
+        /// long as the problem is remembered, later launches run the kernel that is probably the fastest, given the
+        /// predicted and the measured times. Kernels without stored machine code are not timed. Captured launches are
+        /// not timed; until all times are known, they run the choice of fetch().
         FirstCallsOptions measure_first_calls{};
         /// Called when a problem is fetched for the first time and when a database is left out. Several threads may
         /// call the function at once. It must not use the Runtime.

@@ -197,8 +197,8 @@ typedef struct smemtune_choice {
     // The time that was measured for `tuned_for` on `device`, that was predicted for this problem, or that was measured
     // in first launches of this problem. 0 when untuned.
     double expected_us;
-    // If expected_us is predicted, two thirds of measured times lie between expected_us / (1 + uncertainty) and
-    // expected_us * (1 + uncertainty). Otherwise 0.
+    // If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
+    // expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). Otherwise 0.
     double uncertainty;
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \

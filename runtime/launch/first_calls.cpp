@@ -1,8 +1,9 @@
 #include "runtime/launch/first_calls.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 // measure for a single launch includes 5 to 8 us of starting, which differ from launch to launch.
 constexpr double timer_error_us = 3;
 constexpr double timer_error = 0.01;
+// A predicted and a measured difference contradict each other if they are so many standard errors apart.
+constexpr double contradiction = 3;
 
 double square(double x) { return x * x; }
 
@@ -21,16 +24,37 @@ double measuring_error_us(double us) { return timer_error_us + timer_error * us;
 
 }  // namespace
 
-double probable_difference_us(const Choice& first, double first_us, const Choice& rival, double rival_us) {
-    const auto measured = rival_us - first_us;
-    const auto measured_variance = square(measuring_error_us(first_us)) + square(measuring_error_us(rival_us));
-    const auto predicted = rival.expected_us - first.expected_us;
-    const auto predicted_variance =
-        square(first.uncertainty * first.expected_us) + square(rival.uncertainty * rival.expected_us);
-    if (first.uncertainty <= 0 || rival.uncertainty <= 0) {
-        return square(measured) > measured_variance ? measured : 0;
+double probable_difference_us(const TimedChoice& first, const TimedChoice& rival) {
+    const auto measured = *rival.us - *first.us;
+    const auto measured_variance = square(measuring_error_us(*first.us)) + square(measuring_error_us(*rival.us));
+    const auto measured_alone = square(measured) > measured_variance ? measured : 0;
+    // Predictions for another device may be wrong in the same way for all of its kernels.
+    for (const auto* each : {first.choice, rival.choice}) {
+        if (each->match != Match::predicted || each->uncertainty <= 0) return measured_alone;
     }
-    return (predicted * measured_variance + measured * predicted_variance) / (measured_variance + predicted_variance);
+    const auto predicted_us = [](const TimedChoice& each) { return each.choice->expected_us; };
+    const auto predicted = predicted_us(rival) - predicted_us(first);
+    const auto predicted_variance = square(first.choice->uncertainty * predicted_us(first)) +
+                                    square(rival.choice->uncertainty * predicted_us(rival));
+    const auto variance = measured_variance + predicted_variance;
+    // A prediction that is far too short has a small variance, too.
+    const bool contradict = square(measured - predicted) > square(contradiction) * variance;
+    if (contradict) return measured_alone;
+    return (predicted * measured_variance + measured * predicted_variance) / variance;
+}
+
+std::optional<std::size_t> probably_fastest(std::span<const TimedChoice> kernels) {
+    const auto first = std::ranges::find_if(kernels, [](const auto& each) { return each.us.has_value(); });
+    if (first == kernels.end()) return std::nullopt;
+    auto fastest = first;
+    double least = 0;
+    for (auto rival = std::next(first); rival != kernels.end(); ++rival) {
+        const auto later = rival->us ? probable_difference_us(*first, *rival) : 0;
+        if (!(later < least)) continue;  // also if a damaged prediction makes it NaN
+        least = later;
+        fastest = rival;
+    }
+    return static_cast<std::size_t>(fastest - kernels.begin());
 }
 
 FirstCalls::FirstCalls(const Kernel::State& first, std::vector<Rival> rivals, std::shared_ptr<LostTime> lost)
@@ -75,7 +99,11 @@ void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<v
         if (which == 0) throw;
         return first_.kernel.launch(stream, arguments);
     }
-    if (timer) timer->end();
+    try {
+        if (timer) timer->end();
+    } catch (const std::runtime_error&) {  // the launch is enqueued, but has no time
+        timer.reset();
+    }
     end_turn();
 }
 
@@ -87,26 +115,21 @@ void FirstCalls::decide_if_known() {
         if (each.timer && !each.us) each.us = each.timer->us();
         if (each.timer && !each.us) return;  // this kernel's launch still runs
     }
+    std::vector<TimedChoice> kernels;
     double sum = 0;
+    double shortest = std::numeric_limits<double>::infinity();
     std::size_t known = 0;
-    std::size_t best = 0;
-    // If the device refused the first kernel, the fastest rival is the best.
-    auto least = timed_[0].us ? 0 : std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < count_; ++i) {
-        if (!timed_[i].us) continue;
-        sum += *timed_[i].us;
+        const auto& us = timed_[i].us;
+        kernels.push_back({&kernel(i).choice, us});
+        if (!us) continue;
+        sum += *us;
+        shortest = std::min(shortest, *us);
         ++known;
-        if (i == 0) continue;
-        const auto later = timed_[0].us
-                               ? probable_difference_us(first_.choice, *timed_[0].us, kernel(i).choice, *timed_[i].us)
-                               : *timed_[i].us;
-        if (later >= least) continue;
-        least = later;
-        best = i;
     }
-    if (timed_[best].us) {
-        lost_->spend(sum - static_cast<double>(known) * *timed_[best].us);
-        measured_ = with_measured_time(kernel(best), *timed_[best].us, known);
+    if (const auto fastest = probably_fastest(kernels)) {
+        lost_->spend(sum - static_cast<double>(known) * shortest);
+        measured_ = with_measured_time(kernel(*fastest), *kernels[*fastest].us, known);
     }
     fastest_.store(measured_ ? measured_.get() : &first_, std::memory_order_release);
     for (auto& each : timed_) each.timer.reset();
@@ -118,7 +141,8 @@ std::unique_ptr<const Kernel::State> FirstCalls::with_measured_time(const Kernel
                                                                     std::size_t count) {
     auto state = std::make_unique<Kernel::State>(kernel);
     std::array<char, 100> text{};
-    (void)std::snprintf(text.data(), text.size(), "measured %.4g us, the fastest of %zu at the first calls", us, count);
+    (void)std::snprintf(text.data(), text.size(), "probably the fastest of %zu at the first calls, measured %.4g us",
+                        count, us);
     state->choice.why = text.data();
     state->choice.expected_us = us;
     state->choice.uncertainty = 0;

@@ -1,4 +1,4 @@
-// Finds the fastest of a few kernels of one problem by timing the application's own launches
+// Finds the kernel of a problem that is probably the fastest of a few, by timing the application's own launches
 // (Options::measure_first_calls).
 #pragma once
 
@@ -27,15 +27,25 @@ private:
     std::atomic<std::int64_t> left_ns_;
 };
 
+/// A kernel and the measured time of one of its launches; nullopt if the launch was refused or not timed.
+struct TimedChoice {
+    const Choice* choice = nullptr;
+    std::optional<double> us;
+};
+
 /// Returns how much longer `rival` probably takes than `first`, in microseconds of device time; negative if `rival` is
-/// probably faster. `first_us` and `rival_us` are the measured times of one launch of each. If both kernels have
-/// predicted times, the result is a mean of the predicted and the measured difference, each weighted by the inverse of
-/// its variance. Otherwise, the result is the measured difference, but 0 if it is small enough to be an error of the
-/// measurement.
-double probable_difference_us(const Choice& first, double first_us, const Choice& rival, double rival_us);
+/// probably faster. Precondition: both have measured times. If both choices were predicted for this device, the result
+/// is a mean of the predicted and the measured difference, each weighted by the inverse of its variance, unless the two
+/// differences contradict each other. Otherwise, the result is the measured difference, but 0 if it is small enough to
+/// be an error of the measurement.
+double probable_difference_us(const TimedChoice& first, const TimedChoice& rival);
+
+/// Returns the index of the kernel that is probably the fastest: the first one with a measured time, unless another one
+/// is probably faster. Returns nullopt if no kernel has a measured time.
+std::optional<std::size_t> probably_fastest(std::span<const TimedChoice> kernels);
 
 /// Times each kernel in one of the first launches, on the caller's stream and operands. When all times are known, later
-/// launches run the kernel that is probably the fastest (probable_difference_us). Until all times are known, launches
+/// launches run the kernel that is probably the fastest (probably_fastest()). Until all times are known, launches
 /// that are captured or not timed run the first kernel. Any thread may launch.
 class FirstCalls {
 public:
@@ -49,7 +59,7 @@ public:
     /// and the rival is not used again.
     void launch(StreamHandle stream, std::span<void* const> arguments);
 
-    /// Returns the fastest kernel if it is known; else the first kernel.
+    /// Returns the kernel that is probably the fastest, once all times are known; before, the first kernel.
     [[nodiscard]] const Kernel::State& current() const;
 
 private:

@@ -37,7 +37,7 @@ public:
     struct Prediction {
         const Member* member = nullptr;
         double us = 0;
-        double error = 0;  ///< two thirds of measured times lie between us / (1 + error) and us * (1 + error)
+        double error = 0;  ///< about half of measured times lie between us / (1 + error) and us * (1 + error)
         /// Correction from measurements at problems nearby: `us` is the sum of the model's terms times `factor`.
         double factor = 1;
         Terms shares{};  ///< each term's part of `us`

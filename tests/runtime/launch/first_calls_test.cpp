@@ -1,6 +1,8 @@
 // Tests that the first launches of a problem run several kernels, and that later launches run the fastest of them.
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "runtime/host/host_backend.h"
 #include "runtime/launch/first_calls.h"
 #include "tests/runtime/tuned.h"
@@ -59,7 +61,7 @@ TEST_F(FirstCallsTest, ComputeWhatTheyWereAskedForAndThenTheFastestServes) {
     EXPECT_EQ(kernel.choice().match, Match::nearest);
     EXPECT_EQ(why_after(kernel, 3), "") << "each of the three has run";
     EXPECT_EQ(kernel.choice().configuration, first);
-    EXPECT_THAT(why_after(kernel, 1), HasSubstr("the fastest of 3 at the first calls"));
+    EXPECT_THAT(why_after(kernel, 1), HasSubstr("probably the fastest of 3 at the first calls, measured "));
     EXPECT_GT(kernel.choice().expected_us, 0);
     EXPECT_EQ(runtime.fetch(unseen).choice().why, kernel.choice().why) << "remembered";
     launch(kernel);
@@ -94,26 +96,61 @@ TEST_F(FirstCallsTest, LeaveTheFirstChoiceForAFasterKernelAlone) {
     EXPECT_EQ(beside_fast.choice().kernel_template, "tiled");
 }
 
-Choice predicted(double us, double uncertainty) {
+Choice predicted(double us, double uncertainty, Match match = Match::predicted) {
     Choice choice;
+    choice.match = match;
     choice.expected_us = us;
     choice.uncertainty = uncertainty;
     return choice;
 }
 
+double difference(const Choice& first, double first_us, const Choice& rival, double rival_us) {
+    return probable_difference_us({&first, first_us}, {&rival, rival_us});
+}
+
 TEST(ProbableDifference, FollowsThePredictionsOfShortKernels) {
-    EXPECT_GT(probable_difference_us(predicted(2, 0.1), 11, predicted(2.2, 0.1), 7), 0) << "4 us are in the noise";
+    EXPECT_GT(difference(predicted(2, 0.1), 11, predicted(2.2, 0.1), 7), 0) << "4 us are in the noise";
 }
 
 TEST(ProbableDifference, FollowsTheMeasurementsOfLongKernels) {
-    EXPECT_LT(probable_difference_us(predicted(1500, 0.05), 1600, predicted(1520, 0.05), 1500), -80);
-    EXPECT_GT(probable_difference_us(predicted(1500, 0.05), 1600, predicted(1520, 0.05), 1610), 0);
+    EXPECT_LT(difference(predicted(1500, 0.05), 1600, predicted(1520, 0.05), 1500), -80);
+    EXPECT_GT(difference(predicted(1500, 0.05), 1600, predicted(1520, 0.05), 1610), 0);
 }
 
-TEST(ProbableDifference, OfKernelsWithoutPredictionsIsMoreThanTheNoise) {
-    const auto stored = predicted(20, 0);  // the measured time of another problem
-    EXPECT_EQ(probable_difference_us(stored, 20, stored, 18), 0);
-    EXPECT_EQ(probable_difference_us(stored, 20, stored, 12), -8);
+TEST(ProbableDifference, FollowsAMeasurementThatRefutesThePrediction) {
+    EXPECT_EQ(difference(predicted(172, 0.015), 275, predicted(200, 0.015), 206), -69);
+    EXPECT_EQ(difference(predicted(20, 0.05), 66, predicted(25, 0.05), 31), -35);
+    EXPECT_EQ(difference(predicted(0, 0.3), 400, predicted(25, 0.05), 31), -369);
+}
+
+TEST(ProbableDifference, OfKernelsWithoutPredictionsForThisDeviceIsMoreThanTheNoise) {
+    for (const auto& known : {predicted(20, 0, Match::nearest), predicted(20, 0.1, Match::transferred)}) {
+        EXPECT_EQ(difference(known, 20, known, 17), 0);
+        EXPECT_EQ(difference(known, 20, known, 12), -8);
+        EXPECT_EQ(difference(known, 2000, known, 1975), 0) << "the noise grows with the time";
+        EXPECT_EQ(difference(known, 2000, known, 1965), -35);
+    }
+}
+
+TEST(ProbablyFastest, IsTheFirstUnlessARivalIsProbablyFaster) {
+    const auto choice = predicted(1000, 0.05);
+    const auto fastest = [&](const std::vector<std::optional<double>>& times) {
+        std::vector<TimedChoice> kernels;
+        for (const auto& us : times) kernels.push_back({&choice, us});
+        return probably_fastest(kernels);
+    };
+    EXPECT_EQ(fastest({1000, 1100, 1050}), 0U);
+    EXPECT_EQ(fastest({1000, 900, 800}), 2U);
+    EXPECT_EQ(fastest({1000, std::nullopt, 800}), 2U) << "the device refused the first rival";
+    EXPECT_EQ(fastest({std::nullopt, 1000, 800}), 2U) << "the device refused the first kernel";
+    EXPECT_EQ(fastest({std::nullopt, 1000, 1100}), 1U);
+    EXPECT_EQ(fastest({std::nullopt, std::nullopt}), std::nullopt);
+}
+
+TEST(ProbablyFastest, IsNoKernelWithADamagedPrediction) {
+    const auto right = predicted(1000, 0.05);
+    const auto damaged = predicted(std::numeric_limits<double>::infinity(), 1e200);
+    EXPECT_EQ(probably_fastest(std::vector<TimedChoice>{{&right, 1000}, {&damaged, 2000}}), 0U);
 }
 
 TEST_F(FirstCallsTest, AreNotMeasuredUnlessAsked) {
