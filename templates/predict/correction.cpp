@@ -15,15 +15,15 @@ constexpr double doubt = 0.2;          // the weight of the uncorrected model
 constexpr double least_error = 0.012;  // the error of a prediction with many measurements nearby
 
 // With fewer measured problems, the reach is larger, so that about as many of them are within it. At a distance of 0.7,
-// one extent differs by a factor of 2. The reaches were compared by the errors of left-out predictions
-// (docs/attempts.md, Errors of predictions).
+// one extent differs by a factor of 2. The reaches were compared for matrix products, by the errors of left-out
+// predictions (docs/attempts.md, Errors of predictions).
 double reach_of(std::size_t problems, std::size_t extents) {
     constexpr double least = 0.7;
     constexpr double most = 1.4;
-    constexpr double many = 1300;  // so many problems of a matrix product suffice for the least reach
-    const auto volume = many / static_cast<double>(std::max<std::size_t>(problems, 1));
-    return std::clamp(least * std::pow(volume, 1 / static_cast<double>(std::max<std::size_t>(extents, 1))), least,
-                      most);
+    const auto many_along_an_extent = std::cbrt(1300.0);  // 1,300 problems of three extents suffice for the least reach
+    const auto along_an_extent =
+        std::pow(static_cast<double>(problems), 1 / static_cast<double>(std::max<std::size_t>(extents, 1)));
+    return std::clamp(least * many_along_an_extent / std::max(along_an_extent, 1.0), least, most);
 }
 
 }  // namespace

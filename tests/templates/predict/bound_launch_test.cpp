@@ -300,11 +300,13 @@ TEST(BoundLaunch, TheL2CacheDeliversTheTilesOfAllBlocks) {
     EXPECT_NEAR(term(terms, Term::l2) * 1e3 * 64 * 100 / 2, 2 * 128 * (32 + 64), 1e-3);
 }
 
-// A cluster must fit into one group of multiprocessors. templates/launch/hardware_rates.h has fitted sizes of groups.
-// With one block per multiprocessor, the 132 multiprocessors count as 7 groups of 17.5 and one group of 9. Clusters of
-// 4 or 8 blocks use 7 * 16 + 8 = 120 multiprocessors, and clusters of 16 use 7 * 16 = 112. With more blocks per
-// multiprocessor, the 132 multiprocessors count as 7 groups of 17 and one group of 13. Clusters of 4 blocks then use
-// 7 * 16 + 12 = 124 multiprocessors. Clusters of 2 blocks use all 132 in both cases.
+// A cluster must fit into one group of multiprocessors. The sizes of groups are fitted, not real
+// (templates/launch/hardware_rates.h): two groups have 35 multiprocessors with one block per multiprocessor, and 34
+// with more blocks. With one block per multiprocessor, the 132 multiprocessors count as 7 groups of 17.5 and a rest of
+// 9.5. Clusters of 4 or 8 blocks use 7 * 16 + 8 = 120 multiprocessors, and clusters of 16 use 7 * 16 = 112. With more
+// blocks per multiprocessor, the 132 multiprocessors count as 7 groups of 17 and a rest of 13. Clusters of 4 blocks
+// then use 7 * 16 + 12 = 124 multiprocessors. Clusters of 2 blocks use all 132 in both cases, because real groups
+// consist of pairs of multiprocessors.
 TEST(BoundLaunch, ClustersLeaveMultiprocessorsEmptyWhereNoFurtherOneFits) {
     const auto kernel = built_in("warp_tiled");
     const auto device = model_device("sm_90");

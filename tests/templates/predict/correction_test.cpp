@@ -66,6 +66,18 @@ TEST(Correction, ReachesFartherWithFewerMeasuredProblems) {
     }
 }
 
+TEST(Correction, ReachesFartherWithMoreExtents) {
+    const auto trust = [](std::size_t extents) {
+        std::vector<double> place(extents, 1);
+        std::vector<Residual> residuals{{place, 1}};
+        for (int i = 1; i < 400; ++i) residuals.push_back({std::vector(extents, 9 + 0.001 * i), 0});
+        place.front() = 2;
+        return at(Correction(std::vector{off_by(residuals)}), 0, place).trust;
+    };
+    EXPECT_LT(trust(2), trust(3)) << "400 problems of two extents are dense";
+    EXPECT_LT(trust(3), trust(4));
+}
+
 TEST(Correction, EachModelHasItsOwnResidualsAtPlacesThatAreShared) {
     const std::vector models{off_by({{{1, 1}, 0.5}, {{2, 2}, 0.5}}), off_by({{{2, 2}, -0.5}}), off_by({})};
     const Correction correction(models);
