@@ -13,7 +13,8 @@
 
 namespace smemtune {
 
-/// The host device with a clock and an L2 cache. The test decides how long a batch takes.
+/// The host device with a clock frequency and an L2 cache, which the test sets. The test also decides how long a batch
+/// takes.
 class Scripted : public Backend {
 public:
     explicit Scripted(std::int64_t l2_bytes = 0) : device_(host_->device()) { device_.l2_bytes = l2_bytes; }

@@ -125,8 +125,9 @@ std::size_t Progress::number_of(const std::string& size) {
 
 // If the number of planned trials is known, the time left is estimated from the mean time of a trial. The mean is the
 // elapsed time divided by the number of trials that were not recalled, because recalled trials take almost no time. If
-// the number of planned trials is unknown and the run has no parts, the time left is estimated from the mean time of a
-// finished size. The time left is at most the rest of the budget. Without an estimate, it is the rest of the budget.
+// the number of planned trials is unknown and the run has no parts (begin_part()), the time left is estimated from the
+// mean time of a finished size. The time left is at most the rest of the budget. Without an estimate, it is the rest of
+// the budget.
 ProgressState Progress::state() const {
     ProgressState state{.part = part_,
                         .size = size_.empty() ? 1 : numbers_.at(size_),

@@ -13,7 +13,7 @@ namespace smemtune::pruning {
 inline constexpr double slow_candidate = 1.25;
 
 /// Does a single sample suffice for this answer? Only if it is this many times as long as the best time. A disturbance
-/// of the device made 2 of 45,000 samples 2.3 times as long.
+/// of the device made 1 of 45,000 samples 2.3 times as long.
 inline constexpr double slow_single_sample = 3;
 
 /// Is timing worthwhile for a candidate with a slow first launch? Not if the launch took longer than cold_factor *

@@ -46,8 +46,9 @@ void TestbedCache::add(const PrepareRequest& request) {
 
 const Operation& TestbedCache::operation_of(const SourceTree& files) {
     if (!operation_ || files != files_) {
-        operation_ = load_template(files).operation;
+        auto operation = load_template(files).operation;
         files_ = files;
+        operation_ = std::move(operation);
     }
     return *operation_;
 }

@@ -46,6 +46,18 @@ TEST_F(TestbedCacheTest, AProblemIsPreparedAheadIfItNeedsLessThanHalfOfTheFreeMe
     EXPECT_THAT(cache.problems(), ElementsAre(present, next));
 }
 
+TEST_F(TestbedCacheTest, EachRequestIsForTheOperationOfItsOwnFiles) {
+    backend.free = std::size_t{1} << 40;
+    cache.prepare(request(present, false));
+    const Problem other{.operation = "transpose", .type = "f32", .layout = "", .extents = {{"M", 8}, {"N", 8}}};
+    const auto compiler = make_compiler(find_device("host").device, {.host_compiler = SMEMTUNE_CXX});
+    const auto& kernel = template_of("transpose");
+    EXPECT_NO_THROW(cache.prepare(
+        {.problem = other, .files = kernel.files, .binaries = compile_testbed(*compiler, kernel, other)}));
+    EXPECT_THAT(cache.problems(), ElementsAre(other, present));
+    EXPECT_NO_THROW(cache.prepare(request(next, false)));
+}
+
 TEST_F(TestbedCacheTest, TheCurrentProblemIsPreparedThoughMemoryIsShortAndTheOthersGo) {
     backend.free = 4 * bytes_of(present);
     cache.prepare(request(present, false));

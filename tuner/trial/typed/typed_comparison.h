@@ -1,4 +1,4 @@
-// Decides whether an output of a typed operation is right.
+// Decides whether an output of a typed operation (is_typed() in tuner/trial/operands.h) is right.
 #pragma once
 
 #include <cstdint>
