@@ -75,8 +75,9 @@ public:
     /// Stores a template. If the files changed but the hash did not (more values, another summary, a new parameter),
     /// the stored files are replaced. In the same transaction, the template's trials and machine code get the
     /// `defaults` of parameters that they lack, because code without a parameter behaves like code with the parameter's
-    /// default. Rows of the template's `same_code_as` are merged into its row (adopt.h). A damaged row is replaced.
-    /// Throws StoreError if a path leads out of the template's folder.
+    /// default. Rows of earlier versions with the same code (TemplateRecord::same_code_as) are merged into the
+    /// template's row (adopt.h). A damaged row is replaced. Throws StoreError if a path leads out of the template's
+    /// folder.
     std::int64_t remember(const TemplateRecord& kernel_template, const Configuration& defaults = {});
     std::int64_t remember(const Problem& problem);
 

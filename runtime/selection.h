@@ -51,16 +51,16 @@ enum class StoredTemplates {
 class Candidates {
 public:
     /// The arguments must outlive this object and its candidates. `store` may be null. If `kernel_template` is not
-    /// empty, all candidates are of this template.
+    /// empty, all candidates are of this template. `own` has the names of the application's own templates.
     ///
     /// Versions: `templates` and the store may have different versions of a winner's template. If `templates` has the
     /// template, and it is `kernel_template` or is named in `own`, the winner is used only if both versions have the
-    /// same code (KernelTemplate::is_same_code()). All other winners are used in any version, until the problem is
-    /// tuned again.
+    /// same code (KernelTemplate::is_same_code()). With StoredTemplates::any, all other winners are used in any
+    /// version, until the problem is tuned again.
     ///
-    /// Operations: if a template named in `own` defines the operation, a winner is used only if it was verified as this
-    /// operation. A default, or a winner whose operation was not recorded, is used only if its template defines the
-    /// same operation.
+    /// Operations: if the template whose arguments are expected (see below) is named in `own`, a winner is used only if
+    /// it was verified as this template's operation. A default, or a winner whose operation was not recorded, is then
+    /// used only if its template defines the same operation.
     ///
     /// Arguments: a template is used only if it takes the arguments that the caller expects: those of
     /// `kernel_template`; else those of the first template that is named in `own` and computes the operation; else
