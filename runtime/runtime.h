@@ -81,7 +81,8 @@ public:
 /// Whose code a Runtime runs (docs/security.md). A database has executable code in it: machine code and sources of
 /// kernels.
 struct Trust {
-    /// Also read databases and template folders that users other than the effective user and root own or may write.
+    /// Also read databases and template folders that other users own or may write. Other users are all but the
+    /// effective user and root.
     bool any_owner = false;
     /// Also read template folders that other users own or may write. This does not include databases.
     bool any_template_owner = false;

@@ -137,8 +137,8 @@ struct BlockRunner::Fibers {
         suspend(fiber);
     }
 
-    // Releases the lanes of a fiber's mask if all of them wait with the same mask. Does not wait for threads that have
-    // ended, or for lanes beyond the end of the block. Returns whether the lanes were released.
+    // Releases the lanes of a fiber's mask if all of them wait with the same mask. Ignores threads that have ended, and
+    // lanes beyond the end of the block. Returns whether the lanes were released.
     bool release_warp(std::size_t index, std::size_t count) {
         const auto first = index / warp_size * warp_size;
         const auto last = std::min(first + warp_size, count);

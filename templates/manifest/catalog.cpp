@@ -175,9 +175,9 @@ std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune had no KernelTemplate::macros. They compiled a source that includes configuration.h
-    // itself to other machine code than this version does. The hash of such a source must differ, too, so it covers the
-    // macros.
+    // Earlier versions of smemtune had no KernelTemplate::macros. If a source includes configuration.h itself, they
+    // compiled it to other machine code than this version does. The hash of such a source must therefore differ from
+    // its hash in those versions. It differs because it covers the macros.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }

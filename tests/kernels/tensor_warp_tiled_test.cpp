@@ -38,8 +38,8 @@ protected:
     const std::unique_ptr<Compiler> compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
 };
 
-// The configurations cover k-tiles whose lines have 2 (for tf32: 4) to 32 chunks of 16 bytes, one and several k-steps,
-// and a K that is split.
+// The configurations cover k-tiles whose lines have 2 to 16 chunks of 16 bytes (for tf32: 4 to 32), one and several
+// k-steps, and a K that is split.
 const std::vector<std::string> ways{
     "BLOCK_M=64,BLOCK_N=64,BLOCK_K=32,WARP_M=32,WARP_N=32,STAGES=3,SPLIT_K=1,BLOCKS_PER_SM=1,GROUP_M=4",
     "BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,WARP_M=16,WARP_N=64,STAGES=4,SPLIT_K=4,BLOCKS_PER_SM=1,GROUP_M=1",

@@ -10,7 +10,7 @@ namespace smemtune {
 
 namespace {
 
-// The latest date at which a trial can have been first tried, and the run that tried it.
+// An upper bound for the date of a trial's first attempt, and the run of the row that has this date.
 struct First {
     double at_ms = 0;
     std::int64_t run = 0;

@@ -21,7 +21,7 @@ KernelTemplate warp_tiled() {
     return kernel;
 }
 
-// The kernel computes from the size of the grid which tiles are shared by several blocks.
+// From the size of the grid, the kernel computes which tiles several blocks share.
 TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
     const auto kernel = warp_tiled();
     const auto device = model_device("sm_90");

@@ -1,5 +1,5 @@
-// Tests runs with several workers, some of which are lost. Workers are real processes on the host device. Instead of a
-// worker that is lost, a test starts a program that ends or fails too early.
+// Tests runs with several workers, some of which are lost. Workers are real processes on the host device. To lose a
+// worker, a test starts a program in its place that ends or fails too early.
 #include "tuner/tuning/scheduler.h"
 
 #include <gmock/gmock.h>

@@ -25,8 +25,8 @@ struct LeftOut {
 
 /// Splits the problems into `folds` parts. For each part, builds a portfolio of at most `size` members from the other
 /// parts. Configurations that were found only in this part are left out. Returns the losses of this portfolio at
-/// the problems of the part. For `same_members`, the members are `members` in every part, and only their models are
-/// fitted.
+/// the problems of the part. LeftOut::same_members is the loss of another portfolio, whose members are `members` for
+/// every part. Only the time models of these members are fitted to the other parts.
 std::vector<LeftOut> check_left_out(const CrossTimes& times, std::size_t size,
                                     const std::vector<std::size_t>& members = {}, std::size_t folds = 5);
 
