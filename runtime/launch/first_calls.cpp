@@ -61,13 +61,13 @@ FirstCalls::FirstCalls(const Kernel::State& first, std::vector<Rival> rivals, st
     : first_(first), rivals_(std::move(rivals)), count_(rivals_.size() + 1), lost_(std::move(lost)), timed_(count_) {}
 
 const Kernel::State& FirstCalls::current() const {
-    const auto* const fastest = fastest_.load(std::memory_order_acquire);
-    return fastest == nullptr ? first_ : *fastest;
+    const auto* const chosen = chosen_.load(std::memory_order_acquire);
+    return chosen == nullptr ? first_ : *chosen;
 }
 
 void FirstCalls::launch(StreamHandle stream, std::span<void* const> arguments) {
-    if (const auto* const fastest = fastest_.load(std::memory_order_acquire)) {
-        return fastest->kernel.launch(stream, arguments);
+    if (const auto* const chosen = chosen_.load(std::memory_order_acquire)) {
+        return chosen->kernel.launch(stream, arguments);
     }
     if (first_.backend->is_capturing(stream)) return first_.kernel.launch(stream, arguments);
     if (turn_.load(std::memory_order_relaxed) < count_) {
@@ -109,7 +109,7 @@ void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<v
 
 void FirstCalls::decide_if_known() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || fastest_ != nullptr) return;
+    if (!lock || chosen_ != nullptr) return;
     for (auto& each : timed_) {
         if (!each.is_over) return;
         if (each.timer && !each.us) each.us = each.timer->us();
@@ -131,11 +131,11 @@ void FirstCalls::decide_if_known() {
         lost_->spend(sum - static_cast<double>(known) * shortest);
         measured_ = with_measured_time(kernel(*fastest), *kernels[*fastest].us, known);
     }
-    fastest_.store(measured_ ? measured_.get() : &first_, std::memory_order_release);
+    chosen_.store(measured_ ? measured_.get() : &first_, std::memory_order_release);
     for (auto& each : timed_) each.timer.reset();
 }
 
-// A copy of the fastest kernel's state, in which the measured time replaces the expected time. `count` kernels were
+// A copy of the chosen kernel's state, in which the measured time replaces the expected time. `count` kernels were
 // timed.
 std::unique_ptr<const Kernel::State> FirstCalls::with_measured_time(const Kernel::State& kernel, double us,
                                                                     std::size_t count) {

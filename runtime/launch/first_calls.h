@@ -80,10 +80,10 @@ private:
     const std::size_t count_;  // number of kernels: the first one and its rivals
     const std::shared_ptr<LostTime> lost_;
     std::atomic<std::size_t> turn_ = 0;
-    std::atomic<const Kernel::State*> fastest_ = nullptr;  // null until the fastest kernel is known
-    std::mutex mutex_;                                     // guards the members below
-    std::vector<Timed> timed_;                             // one for each kernel; index 0 is the first kernel
-    std::unique_ptr<const Kernel::State> measured_;        // the fastest kernel, with its measured time
+    std::atomic<const Kernel::State*> chosen_ = nullptr;  // for later launches; null until all times are known
+    std::mutex mutex_;                                    // guards the members below
+    std::vector<Timed> timed_;                            // one for each kernel; index 0 is the first kernel
+    std::unique_ptr<const Kernel::State> measured_;       // the chosen kernel, with its measured time
 };
 
 }  // namespace smemtune

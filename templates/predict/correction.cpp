@@ -9,8 +9,6 @@ namespace smemtune {
 namespace {
 
 // A measurement at the same problem has the weight 1. A measurement at a distance of the reach has the weight 0.61.
-// Measurements beyond three times the reach are left out, because their weight is below 0.012.
-constexpr double reaches = 3;
 constexpr double doubt = 0.2;          // the weight of the uncorrected model
 constexpr double least_error = 0.012;  // the error of a prediction with many measurements nearby
 
@@ -74,7 +72,7 @@ void Correction::find(std::uint32_t alignment, std::span<const double> place, st
             near[j].weight += difference * difference;
         }
     }
-    const auto farthest = reaches * reach_;
+    const auto farthest = 3 * reach_;  // measurements beyond are left out, because their weight is below 0.012
     std::size_t kept = 0;
     for (std::size_t j = 0; j < near.size(); ++j) {
         const auto squared = near[j].weight;
