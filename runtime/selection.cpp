@@ -111,17 +111,9 @@ void Candidates::begin() {
 }
 
 void Candidates::sort_devices() {
-    const auto distance_of = [&](const auto& known) { return distance(device_, known.second); };
     const auto own = std::ranges::find(devices_, device_, &std::pair<std::int64_t, Device>::second);
     own_row_ = own == devices_.end() ? std::nullopt : std::optional(own->first);
-    // Times in checked mode say nothing about times without it.
-    std::erase_if(devices_, [&](const auto& known) {
-        return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device_);
-    });
-    std::ranges::stable_sort(devices_, {}, distance_of);
-    // Several devices may have distance 0. Of these, the device that is equal to `device_` must come first.
-    std::stable_partition(devices_.begin(), devices_.end(),  // clang 14 rejects the std::ranges version
-                          [&](const auto& known) { return known.second == device_; });
+    sort_by_similarity(devices_, device_);
 }
 
 // Portfolios of other devices of the same compute capability come before this device's winners of other problems,
@@ -131,9 +123,7 @@ void Candidates::plan_steps() {
     steps_.clear();
     steps_.reserve(4 * devices_.size());
     const auto here = [&](std::size_t i) { return devices_[i].second == device_; };
-    const auto similar = [&](std::size_t i) {
-        return !here(i) && devices_[i].second.compute_capability == device_.compute_capability && !device_.is_host();
-    };
+    const auto similar = [&](std::size_t i) { return is_similar(devices_[i].second, device_); };
     for (std::size_t i = 0; i < devices_.size(); ++i) {
         if (here(i))
             steps_.insert(steps_.end(),
@@ -475,6 +465,21 @@ double distance(const Device& a, const Device& b) {
         sum += difference * difference;
     }
     return std::sqrt(sum);
+}
+
+void sort_by_similarity(std::vector<StoredDevice>& devices, const Device& device) {
+    const auto distance_of = [&](const StoredDevice& known) { return distance(device, known.second); };
+    std::erase_if(devices, [&](const StoredDevice& known) {
+        return std::isinf(distance_of(known)) || (is_checked(known.second) && known.second != device);
+    });
+    std::ranges::stable_sort(devices, {}, distance_of);
+    // Several devices may have distance 0. Of these, the device that is equal to `device` must come first.
+    std::stable_partition(devices.begin(), devices.end(),  // clang 14 rejects the std::ranges version
+                          [&](const StoredDevice& known) { return known.second == device; });
+}
+
+bool is_similar(const Device& other, const Device& device) {
+    return other != device && other.compute_capability == device.compute_capability && !device.is_host();
 }
 
 std::string binary_key(const std::string& target, const Problem& problem) {

@@ -26,6 +26,8 @@ enum class Standing {
     untuned,    ///< a template's default configuration
 };
 
+using StoredDevice = std::pair<std::int64_t, Device>;  ///< a row of the database, and the device
+
 struct Candidate {
     std::shared_ptr<const KernelTemplate> kernel_template;  ///< never null
     std::shared_ptr<const Configuration> configuration;     ///< never null
@@ -86,7 +88,6 @@ public:
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
 private:
-    using StoredDevice = std::pair<std::int64_t, Device>;
     /// One step of the search for candidates: which rows of which device are read.
     struct Step {
         enum class What { winner, portfolio, nearest } what;  ///< `nearest`: winners of other problems
@@ -165,6 +166,13 @@ double distance(const Problem& a, const Problem& b);
 /// Euclidean distance between the logarithms of compute capability, multiprocessors, shared memory and registers per
 /// multiprocessor, L2 cache and clock. Infinite between a GPU and the host.
 double distance(const Device& a, const Device& b);
+
+/// Leaves out the devices whose results say nothing about `device`: at an infinite distance, or in checked mode. Sorts
+/// the others, the most similar first. If `device` itself is among them, it comes first.
+void sort_by_similarity(std::vector<StoredDevice>& devices, const Device& device);
+
+/// Whether `other` is a different device than `device`, and its portfolios can serve `device`.
+bool is_similar(const Device& other, const Device& device);
 
 /// The key of stored machine code: the target, the type and the layout. The configuration is stored separately.
 std::string binary_key(const std::string& target, const Problem& problem);

@@ -13,6 +13,7 @@
 
 #include "db/store.h"
 #include "runtime/compiler.h"
+#include "runtime/selection.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
@@ -72,9 +73,10 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
          .value = "N",
          .summary =
              "Check the stored portfolio at N sizes drawn with --seed, instead of building one: compare the "
-             "kernel that it serves at each size with the fastest kernel that was timed there. The default seed is "
-             "2, so that the sizes differ from those of a portfolio that was built with the default seed. "
-             "Afterwards, these sizes count as tuned, so name a copy of the database."});
+             "kernel that it serves at each size with the fastest kernel that was timed there. If this device has "
+             "no portfolio, that of the most similar device is checked. The default seed is 2, so that the sizes "
+             "differ from those of a portfolio that was built with the default seed. Afterwards, these sizes count "
+             "as tuned, so name a copy of the database."});
     line.add({.name = "refit",
               .summary =
                   "Fit the models of the operation's stored portfolios again, to the stored times, instead of building "
@@ -197,17 +199,17 @@ std::optional<int> missing_portfolio(const CommandLine& line, const PortfolioReq
     const auto name = like.operation + " " + like.type + (like.layout.empty() ? "" : " " + like.layout);
     if (!std::filesystem::exists(line.database())) return no_portfolio(line, name);  // a Store would create the file
     const Store store(line.database(), Store::Access::read);
-    const auto row = store.find(device);
-    if (!row) return no_portfolio(line, name + " on " + device.name);
-    const PortfolioKey key{*row, like.operation, like.type, like.layout};
-    if (std::ranges::count(store.outdated_portfolios(), key) > 0) {
+    const auto used = device_of_portfolio(store, like, device);
+    const auto outdated = store.outdated_portfolios();
+    for (const auto& [row, stored] : store.devices()) {
+        if (stored != device && (used || !is_similar(stored, device))) continue;
+        if (std::ranges::count(outdated, PortfolioKey{row, like.operation, like.type, like.layout}) == 0) continue;
         throw UsageError(
             fmt::format("the models of the portfolio of {} in {} are of another version of smemtune; run "
                         "'smemtune portfolio --refit --db {}', which needs no device",
                         name, line.database().string(), line.database().string()));
     }
-    return store.portfolio(key).members.empty() ? std::optional(no_portfolio(line, name + " on " + device.name))
-                                                : std::nullopt;
+    return used ? std::nullopt : std::optional(no_portfolio(line, name + " on " + device.name));
 }
 
 int refit_command(const CommandLine& line, bool json) {

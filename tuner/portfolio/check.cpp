@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/predict/predictor.h"
-#include "runtime/selection.h"
 #include "tuner/report/progress.h"
 #include "tuner/trial/testbed.h"
 #include "tuner/tuning/tune.h"
@@ -33,8 +32,11 @@ public:
     }
 
     PortfolioReport check() {
+        const auto measured_on = device_of_portfolio(resources_.store, like_, resources_.device);
+        if (!measured_on) return finished();
+        report_.measured_on = measured_on->second.name;
         const auto portfolio =
-            resources_.store.portfolio({source_.device_row, like_.operation, like_.type, like_.layout});
+            resources_.store.portfolio({measured_on->first, like_.operation, like_.type, like_.layout});
         const auto of_request = [this](const TrialRow& row) {  // the request owns the template, not this pointer
             return std::shared_ptr<const KernelTemplate>(std::shared_ptr<const void>(),
                                                          find_template(row.kernel_template, row.template_hash));
@@ -213,6 +215,16 @@ private:
 };
 
 }  // namespace
+
+std::optional<StoredDevice> device_of_portfolio(const Store& store, const Problem& like, const Device& device) {
+    auto devices = store.devices();
+    sort_by_similarity(devices, device);
+    for (const auto& [row, stored] : devices) {
+        if (stored != device && !is_similar(stored, device)) continue;
+        if (!store.portfolio({row, like.operation, like.type, like.layout}).members.empty()) return {{row, stored}};
+    }
+    return std::nullopt;
+}
 
 PortfolioReport check_portfolio(const CheckRequest& request, const TuneResources& resources, Progress& progress) {
     return Checker(request, resources, progress).check();

@@ -3,14 +3,18 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/tuner/support/fake_run.h"
+#include "tuner/portfolio/portfolio_report.h"
 #include "tuner/problem/trial_ledger.h"
 
 namespace smemtune {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Checks a portfolio whose members are WORK=1 and WORK=4. All times are stored beforehand, so nothing is measured. The
 // models predict 10 us for WORK=1 and 12 us for WORK=4, at any problem. WORK=12 is not valid where M is 16.
@@ -32,10 +36,11 @@ protected:
         return std::get<Binary>(
             fake_.compiler.compile(program_of(fake_.request.templates.front(), work(value), transpose(16))));
     }
-    void store_portfolio(const std::vector<std::string>& classes) {
+    void store_portfolio(const std::vector<std::string>& classes, const Device& device = model_device("sm_90"),
+                         double first_us = 10) {
         std::vector<PortfolioMember> members;
         std::vector<BinaryRecord> binaries;
-        for (const auto& [value, us] : {std::pair{1, 10.0}, {4, 12.0}}) {
+        for (const auto& [value, us] : {std::pair{1, first_us}, {4, 12.0}}) {
             const auto binary = code(value);
             members.push_back({.kernel_template = template_row(),
                                .configuration = work(value),
@@ -50,7 +55,7 @@ protected:
                                 .compiler = binary.compiler,
                                 .code = binary.code});
         }
-        fake_.store.set_portfolio({fake_.run->device_row, "transpose", "f32", ""}, members, binaries);
+        fake_.store.set_portfolio({fake_.store.remember(device), "transpose", "f32", ""}, members, binaries);
     }
     TrialRecord know(std::int64_t size, std::int64_t value, const Outcome& outcome) {
         const TrialRecord trial{.key = {fake_.run->device_row, template_row(), fake_.store.remember(transpose(size))},
@@ -88,6 +93,8 @@ TEST_F(CheckPortfolio, TheLossOfEachRuleIsRelativeToTheShortestTimeKnown) {
     const auto report = check({16, 500, 64});
     EXPECT_EQ(report.ended, "complete");
     EXPECT_EQ(report.device.name, fake_.device.name);
+    EXPECT_EQ(report.measured_on, fake_.device.name);
+    EXPECT_THAT(to_text(report, 100), Not(HasSubstr("was measured on")));
     EXPECT_EQ(report.configurations, 4U) << "two members, and two winners of other problems";
     EXPECT_EQ(report.counts.recalled, 10U);
     EXPECT_EQ(report.counts.measured, 0U);
@@ -168,6 +175,35 @@ TEST_F(CheckPortfolio, ATemplateOfAnotherVersionGivesNeitherMembersNorWinners) {
     EXPECT_TRUE(report.members.empty());
     EXPECT_EQ(report.configurations, 0U);
     EXPECT_TRUE(report.served.empty());
+}
+
+Device sm_90_with(const std::string& name, std::int64_t multiprocessors) {
+    auto device = model_device("sm_90");
+    device.name = name;
+    device.multiprocessors = multiprocessors;
+    return device;
+}
+
+TEST_F(CheckPortfolio, ADeviceWithoutAPortfolioIsServedByThatOfTheMostSimilarDevice) {
+    store_portfolio({"00", "11"}, sm_90_with("half", 66), 30);
+    store_portfolio({"00", "11"}, sm_90_with("almost", 114), 11);
+    fake_.device = sm_90_with("this", 120);
+    (void)fake_.start();
+    const auto used = device_of_portfolio(fake_.store, transpose(16), fake_.device);
+    ASSERT_TRUE(used);
+    EXPECT_EQ(used->second.name, "almost");
+    EXPECT_EQ(device_of_portfolio(fake_.store, transpose(16), model_device("sm_90"))->second, model_device("sm_90"));
+    EXPECT_FALSE(device_of_portfolio(fake_.store, transpose(16), model_device("sm_80")));
+
+    know(16, {{1, 10}, {4, 8}});
+    const auto report = check({16});
+    EXPECT_EQ(report.measured_on, "almost");
+    EXPECT_EQ(report.members.size(), 2U);
+    ASSERT_EQ(report.served.size(), 1U);
+    EXPECT_NEAR(report.served[0].predicted_us, 11, 2) << "scaled to the clock and the multiprocessors";
+    EXPECT_EQ(report.served[0].left_out.predicted, 0.25);
+    EXPECT_THAT(to_text(report, 100), HasSubstr("The portfolio was measured on almost. this has none of its own."));
+    EXPECT_EQ(to_json(report).at("measured_on"), "almost");
 }
 
 TEST_F(CheckPortfolio, AnInterruptedCheckReportsNoLosses) {
