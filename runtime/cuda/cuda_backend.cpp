@@ -113,9 +113,9 @@ private:
     bool changed_ = false;
 };
 
-// While an object exists, the thread that made it may load code and allocate memory during stream captures: during its
-// own captures and, in global capture mode, during the captures of any thread (cudaThreadExchangeStreamCaptureMode,
-// CUDA Runtime API, "Stream Management").
+// While an object exists, the thread that made it may load code and allocate memory during stream captures. Without the
+// object, CUDA forbids this during the thread's own captures, and during any thread's captures in global mode
+// (cudaThreadExchangeStreamCaptureMode, CUDA Runtime API, "Stream Management").
 class DuringCapture {
 public:
     DuringCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_), "capture mode"); }

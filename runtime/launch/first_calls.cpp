@@ -37,7 +37,7 @@ double probable_difference_us(const TimedChoice& first, const TimedChoice& rival
     const auto predicted_variance = square(first.choice->uncertainty * predicted_us(first)) +
                                     square(rival.choice->uncertainty * predicted_us(rival));
     const auto variance = measured_variance + predicted_variance;
-    // A prediction that is far too short has a small variance, too.
+    // The error of a prediction grows with the predicted time. A time that is far too short would thus seem certain.
     const bool contradict = square(measured - predicted) > square(contradiction) * variance;
     if (contradict) return measured_alone;
     return (predicted * measured_variance + measured * predicted_variance) / variance;

@@ -71,7 +71,8 @@ std::string kernel_text(const KernelDescription& kernel, const Defaults& default
 
 std::string kernel_table(const BenchReport& report, std::size_t width) {
     Table table({{"problem"}, {"who"}}, "kernel, with its parameters that differ from the template's defaults");
-    std::string last;  // the previous row; a row that equals it is left out, such as the row of the other cache setting
+    // The previous row. An equal row is left out, because a kernel is often the same with cold and warm caches.
+    std::string last;
     const auto add = [&](const ProblemBench& problem, const std::string& who, const KernelDescription& kernel) {
         if (kernel.name.empty()) return;
         const auto text = kernel_text(kernel, report.defaults);

@@ -27,8 +27,8 @@ const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, con
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
 
-/// A configuration that may be the fastest at some problems, such as a member of a shipped portfolio that is predicted
-/// to be the fastest of its portfolio there.
+/// A configuration, and the problems at which it may be the fastest. For example, a shipped portfolio predicts that
+/// this member is its fastest one there.
 struct Transferred {
     const KernelTemplate* kernel = nullptr;  ///< one of the templates that predicted_fastest() got
     Configuration configuration;             ///< has a value for each parameter of the template

@@ -139,7 +139,7 @@ bool TemplateSearch::is_open(std::optional<double> best) const {
     if (is_used_up()) return false;
     if (!learns_) return true;  // a search that does not learn tries the whole space
     if (ended_before_ || stopping_.gain_is_unlikely()) return false;
-    // A template without a valid candidate is given up later than a template that is too slow.
+    // A template without a measured candidate is given up later than a template that is too slow.
     if (!stopping_.best()) return stopping_.evaluations() < std::max(4 * opening_, patience_);
     return stopping_.evaluations() < opening_ || !best || keeps_up(*best);
 }

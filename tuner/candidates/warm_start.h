@@ -16,8 +16,8 @@ struct WarmStart {
     /// the problem's layout on this device, then those of other layouts, then those on the most similar other devices.
     std::vector<Configuration> starts;
     /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device
-    /// that has a measured trial of the template. Trials that were cut short count, too. Nothing if there is no such
-    /// problem, or if it is farther away than a problem whose three extents are each four times as large.
+    /// that has a measured trial of the template. Trials that were cut short count, too. Nothing if there is no
+    /// such problem, or if it is farther away than a problem whose three extents are four times the searched problem's.
     std::optional<double> behind;
 };
 
