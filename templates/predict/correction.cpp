@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace smemtune {
@@ -35,7 +36,9 @@ Correction::Correction(std::span<const TimeModel> models, RowAlignment alignment
             if (residual.place.size() != extents) continue;
             const auto number = numbers.size();
             if (!numbers.try_emplace(residual.place, number).second) continue;
-            auto& group = groups_[alignment_.of(extents_at(residual.place))];
+            const auto whole = alignment_.of(extents_at(residual.place));
+            auto& group = groups_[whole.of_16_bytes];
+            group.of_32_bytes.push_back(whole.of_32_bytes);
             group.places.resize(extents);
             group.problems.push_back(number);
             for (std::size_t i = 0; i < extents; ++i) group.places[i].push_back(residual.place[i]);
@@ -59,11 +62,11 @@ void Correction::find(const Problem& problem, Scratch& scratch) const {
     find(alignment_.of(problem, scratch.columns), scratch.place, scratch.near);
 }
 
-void Correction::find(std::uint32_t alignment, std::span<const double> place, std::vector<Near>& near) const {
+void Correction::find(const WholeUnits& whole, std::span<const double> place, std::vector<Near>& near) const {
     near.clear();
-    const auto found = groups_.find(alignment);
+    const auto found = groups_.find(whole.of_16_bytes);
     if (found == groups_.end()) return;
-    const auto& [problems, places] = found->second;
+    const auto& [problems, places, of_32_bytes] = found->second;
     if (place.size() != places.size()) return;
     near.resize(problems.size());  // at first, `weight` is the square of the distance
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -77,7 +80,9 @@ void Correction::find(std::uint32_t alignment, std::span<const double> place, st
     for (std::size_t j = 0; j < near.size(); ++j) {
         const auto squared = near[j].weight;
         if (squared >= farthest * farthest) continue;
-        near[kept++] = {problems[j], std::exp(-squared / (2 * reach_ * reach_))};
+        const auto weight = std::exp(-squared / (2 * reach_ * reach_));
+        const auto halvings = std::popcount(of_32_bytes[j] ^ whole.of_32_bytes);
+        near[kept++] = {problems[j], std::ldexp(weight, -halvings)};
     }
     near.resize(kept);
 }

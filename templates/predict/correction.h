@@ -1,6 +1,8 @@
 // Corrects the predictions of time models by their errors at nearby measured problems. The correction is a weighted
-// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. A measured
-// problem has no weight if its row alignment (row_alignment.h) differs from that of the predicted problem.
+// mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. They also
+// depend on the row alignment (row_alignment.h): a measured problem has no weight if it differs from the predicted
+// problem in the matrices with rows of whole 16-byte units. For each matrix that has rows of whole 32-byte units at
+// only one of the two problems, the weight is halved.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,7 @@ class Correction {
 public:
     Correction() = default;
     /// Collects the measured problems of all `models`. The time of find() is proportional to the number of measured
-    /// problems that have the same alignment as the problem that find() is called for.
+    /// problems that have the same WholeUnits::of_16_bytes as the problem that find() is called for.
     explicit Correction(std::span<const TimeModel> models, RowAlignment alignment = {});
 
     /// The number of a nearby measured problem, and its weight in the correction.
@@ -27,7 +29,7 @@ public:
         std::size_t problem = 0;
         double weight = 0;
     };
-    /// Finds the measured problems that are near a problem and have the same alignment as this problem. `place` is the
+    /// Finds the measured problems that are near a problem and have the same WholeUnits::of_16_bytes. `place` is the
     /// logarithms of the problem's extents. Replaces the content of `near` and reuses its memory.
     void find(std::span<const double> place, std::vector<Near>& near) const;
 
@@ -54,16 +56,17 @@ private:
         double measured = 0;   // 1 if the model's configuration was measured at the problem, else 0
         double log_ratio = 0;  // logarithm of the measured over the predicted time; 0 if not measured
     };
-    // The measured problems of one alignment.
+    // The measured problems with the same WholeUnits::of_16_bytes.
     struct Group {
         std::vector<std::size_t> problems;        // the numbers of the problems
         std::vector<std::vector<double>> places;  // logarithms of extents: places[extent][index in `problems`]
+        std::vector<std::uint32_t> of_32_bytes;   // WholeUnits::of_32_bytes of each problem
     };
-    void find(std::uint32_t alignment, std::span<const double> place, std::vector<Near>& near) const;
+    void find(const WholeUnits& whole, std::span<const double> place, std::vector<Near>& near) const;
 
     RowAlignment alignment_;
     double reach_ = 1;                              // the standard deviation of the weights, as a distance
-    std::map<std::uint32_t, Group> groups_;         // the key is the alignment
+    std::map<std::uint32_t, Group> groups_;         // the key is WholeUnits::of_16_bytes
     std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]
 };
 

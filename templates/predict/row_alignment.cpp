@@ -4,8 +4,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::int64_t unit_bytes = 16;
-constexpr std::size_t most_matrices = 32;  // RowAlignment::of() has one bit for each matrix
+constexpr std::size_t most_matrices = 32;  // WholeUnits has one bit for each matrix
 
 }  // namespace
 
@@ -23,24 +22,27 @@ RowAlignment::RowAlignment(const Operation& operation, const Problem& like, cons
     line_ = std::move(line);
 }
 
-std::uint32_t RowAlignment::of(std::span<const std::int64_t> extents) const {
-    if (!line_ || extents.size() != names_.size()) return 0;
+WholeUnits RowAlignment::of(std::span<const std::int64_t> extents) const {
+    if (!line_ || extents.size() != names_.size()) return {};
     Problem problem;
     for (std::size_t i = 0; i < names_.size(); ++i) problem.extents.emplace_back(names_[i], extents[i]);
     StraightLine::Values values;
     return of(problem, values);
 }
 
-std::uint32_t RowAlignment::of(const Problem& problem, StraightLine::Values& values) const {
-    if (!line_) return 0;
+WholeUnits RowAlignment::of(const Problem& problem, StraightLine::Values& values) const {
+    if (!line_) return {};
     line_->evaluate(problem, values);
-    std::uint32_t aligned = 0;
+    WholeUnits whole;
     for (std::size_t i = 0; i < matrices_.size(); ++i) {
         const auto& [columns, bytes] = matrices_[i];
-        const bool is_whole = values[columns].exists && values[columns].number % unit_bytes * bytes % unit_bytes == 0;
-        if (is_whole) aligned |= std::uint32_t{1} << i;
+        if (!values[columns].exists) continue;
+        const auto number = values[columns].number;
+        const auto bit = std::uint32_t{1} << i;
+        if (number % 16 * bytes % 16 == 0) whole.of_16_bytes |= bit;
+        if (number % 32 * bytes % 32 == 0) whole.of_32_bytes |= bit;
     }
-    return aligned;
+    return whole;
 }
 
 }  // namespace smemtune

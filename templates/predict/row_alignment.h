@@ -1,5 +1,6 @@
-// Which matrices of a problem have rows of whole 16-byte units. Kernels copy such rows 16 bytes at a time and other
-// rows in smaller pieces, so a time that was measured at one alignment says little about the time at another alignment.
+// Which matrices of a problem have rows of whole units of 16 bytes, and of 32 bytes. Kernels copy rows of whole 16-byte
+// units 16 bytes at a time, and other rows in smaller pieces. A GPU reads memory in sectors of 32 bytes, so it reads
+// more than a tile if the tile's rows start in the middle of a sector.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,27 @@
 
 namespace smemtune {
 
+/// One bit for each of the first 32 matrices of an operation. A bit is 1 if the matrix has rows of whole units.
+struct WholeUnits {
+    std::uint32_t of_16_bytes = 0;
+    std::uint32_t of_32_bytes = 0;
+    friend bool operator==(const WholeUnits&, const WholeUnits&) = default;
+};
+
 class RowAlignment {
 public:
-    /// Makes an object for which of() returns 0 for every problem.
+    /// Makes an object for which of() has no bits for any problem.
     RowAlignment() = default;
     /// Prepares the matrices of `operation` for problems with the type and layout of `like`, whose extents are ignored.
     /// Throws std::invalid_argument if the operation lacks the layout.
     RowAlignment(const Operation& operation, const Problem& like, const Device& device);
 
-    /// Returns one bit for each of the first 32 matrices: whether its rows are multiples of 16 bytes. `extents` are
-    /// those of a problem, in the operation's order. Returns 0 if the operation has a different number of extents.
-    [[nodiscard]] std::uint32_t of(std::span<const std::int64_t> extents) const;
+    /// `extents` are those of a problem, in the operation's order. No bits if the operation has a different number of
+    /// extents.
+    [[nodiscard]] WholeUnits of(std::span<const std::int64_t> extents) const;
     /// Like of(extents). `values` is memory that several calls can reuse. Precondition: if this object was made for an
     /// operation, the problem has its extents.
-    [[nodiscard]] std::uint32_t of(const Problem& problem, StraightLine::Values& values) const;
+    [[nodiscard]] WholeUnits of(const Problem& problem, StraightLine::Values& values) const;
 
 private:
     struct Matrix {
@@ -33,7 +41,7 @@ private:
         std::int64_t element_bytes;
     };
     std::vector<std::string> names_;            // names of the extents
-    std::shared_ptr<const StraightLine> line_;  // computes the numbers of columns; null if of() is always 0
+    std::shared_ptr<const StraightLine> line_;  // computes the numbers of columns; null if of() never has bits
     std::vector<Matrix> matrices_;
 };
 

@@ -18,7 +18,9 @@ RowAlignment of_products(const std::string& type, const std::string& layout) {
     return {products(), gemm(1, 1, 1, type, layout), model_device("sm_90")};
 }
 
-std::uint32_t bits(const RowAlignment& alignment, std::vector<std::int64_t> extents) { return alignment.of(extents); }
+std::uint32_t bits(const RowAlignment& alignment, std::vector<std::int64_t> extents) {
+    return alignment.of(extents).of_16_bytes;
+}
 
 // A row of A has K elements, a row of B or C has N elements. The lowest bit is that of A.
 TEST(RowAlignment, HasABitForEachMatrixWhoseRowsAreMultiplesOf16Bytes) {
@@ -30,6 +32,13 @@ TEST(RowAlignment, HasABitForEachMatrixWhoseRowsAreMultiplesOf16Bytes) {
     const auto bf16 = of_products("bf16", "nn");
     EXPECT_EQ(bits(bf16, {5, 8, 12}), 0b110) << "12 elements are 24 bytes";
     EXPECT_EQ(bits(bf16, {5, 16, 8}), 0b111);
+}
+
+TEST(RowAlignment, HasAnotherBitForRowsThatAreMultiplesOf32Bytes) {
+    const auto f32 = of_products("f32", "nn");
+    EXPECT_EQ(f32.of(std::vector<std::int64_t>{5, 8, 12}), (WholeUnits{0b111, 0b110}));
+    EXPECT_EQ(f32.of(std::vector<std::int64_t>{5, 12, 8}), (WholeUnits{0b111, 0b001}));
+    EXPECT_EQ(of_products("bf16", "nn").of(std::vector<std::int64_t>{5, 24, 16}), (WholeUnits{0b111, 0b001}));
 }
 
 TEST(RowAlignment, LooksAtTheRowsThatTheLayoutGives) {
@@ -51,7 +60,7 @@ TEST(RowAlignment, RowsWhoseLengthOverflowsCountAsMisaligned) {
     }
     const RowAlignment alignment(operation, gemm(1, 1, 1), model_device("sm_90"));
     EXPECT_EQ(bits(alignment, {1, 1, 3}), 0b111);
-    EXPECT_EQ(bits(alignment, {1, 1, std::int64_t{1} << 31}), 0b000);
+    EXPECT_EQ(alignment.of(std::vector{std::int64_t{1}, std::int64_t{1}, std::int64_t{1} << 31}), WholeUnits{});
 }
 
 }  // namespace
