@@ -117,9 +117,9 @@ public:
     /// (TrialRecord::is_verified).
     [[nodiscard]] std::optional<TrialRow> best(std::int64_t device, std::int64_t problem) const;
     /// Returns, for each problem of this operation, type and layout on a device, the winner or else the fastest trial.
-    /// If `kernel_template` (a name) is given, returns for each problem the fastest trial of this template, even if
-    /// another trial is the winner. If `hashes` is given too, considers only trials of the versions with these hashes
-    /// (KernelTemplate::hash). Leaves out damaged rows.
+    /// If `kernel_template` (a name) is given, considers only trials of this template: a problem's winner if it is one
+    /// of them, or else the fastest of them. If `hashes` is given too, considers only trials of the versions with these
+    /// hashes (KernelTemplate::hash). Leaves out damaged rows.
     [[nodiscard]] std::vector<TrialRow> best_of(std::int64_t device, const std::string& operation,
                                                 const std::string& type, const std::string& layout,
                                                 const std::string& kernel_template = {},

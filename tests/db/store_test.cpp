@@ -226,7 +226,7 @@ TEST_F(StoreTest, EachDeviceAndProblemHasItsOwnBest) {
     EXPECT_EQ(store.best_of(older.device, "gemm", "f32", "nn").size(), 1u);
 }
 
-TEST_F(StoreTest, TheBestOfOneTemplateIsItsFastestWhateverWasCrowned) {
+TEST_F(StoreTest, TheBestOfOneTemplateIsTheWinnerOrElseItsFastest) {
     const auto larger = key_in(store, 1024);
     auto naive = key;
     naive.kernel_template = store.remember(TemplateRecord{"naive", "gemm", "hash of naive", {}});
@@ -239,9 +239,13 @@ TEST_F(StoreTest, TheBestOfOneTemplateIsItsFastestWhateverWasCrowned) {
 
     const auto of_naive = store.best_of(key.device, "gemm", "f32", "nn", "naive");
     ASSERT_EQ(of_naive.size(), 1u);
-    EXPECT_EQ(of_naive[0].record, measured(naive, tile(8), 20));
-    EXPECT_FALSE(of_naive[0].winner);
+    EXPECT_EQ(of_naive[0].record, measured(naive, tile(4), 30));
+    EXPECT_TRUE(of_naive[0].winner);
+    EXPECT_EQ(store.best(key.device, key.problem, "naive", {})->record, of_naive[0].record);
     EXPECT_EQ(store.best_of(key.device, "gemm", "f32", "nn", "tiled").size(), 2u);
+    store.set_winner(key, tile(16), {});
+    EXPECT_EQ(store.best_of(key.device, "gemm", "f32", "nn", "naive")[0].record, measured(naive, tile(8), 20));
+    EXPECT_EQ(store.best(key.device, key.problem, "naive", {})->record, measured(naive, tile(8), 20));
     EXPECT_TRUE(store.best_of(key.device, "gemm", "f32", "nn", "nai").empty()) << "a name, not a part of one";
 }
 
