@@ -22,6 +22,11 @@ namespace {
 
 constexpr std::int64_t text_format = 1;
 
+// Values beyond these limits are typing errors, and predictions from them would overflow.
+constexpr double most = 1e9;                         // of coefficients and errors
+constexpr std::int64_t most_thousandths = 20'000;    // of residuals: measured / modelled time up to e^20
+constexpr std::int64_t most_extent = 2'147'483'647;  // of problems
+
 constexpr auto introduction =
     R"(# A portfolio: a few dozen configurations, each with a model of its time in microseconds. At every size, one of them is
 # near the best (docs/design.md). Written by 'smemtune db export --portfolio-text'. The build compiles the configurations
@@ -130,8 +135,12 @@ public:
         read_places();
         const auto templates = root_.table_at("templates", "{ tiled = \"hash\" }");
         const Section hashes(path_, "[templates]", templates);
+        std::set<std::string> known;
         for (const auto& section : root_.sections("member", "[[member]]")) {
-            result.members.push_back(read_member(section, hashes));
+            auto row = read_member(section, hashes);
+            const auto name = row.kernel_template + " " + to_text(row.member.configuration);
+            if (!known.insert(name).second) root_.fail("has the [[member]] " + name + " twice");
+            result.members.push_back(std::move(row));
         }
         if (result.members.empty()) root_.fail("has no [[member]]");
         return result;
@@ -174,7 +183,7 @@ private:
 
     static double not_negative(const Section& section, const std::string& key) {
         const auto value = section.value<double>(key, "0.5");
-        if (!std::isfinite(value) || value < 0) fail(section, key, "is not a number from 0 on");
+        if (!(value >= 0 && value <= most)) fail(section, key, "is not a number from 0 to 1e9");
         return value;
     }
 
@@ -189,14 +198,23 @@ private:
 
     void read_places() {
         if (!root_.has("problems")) return;
+        std::set<std::vector<double>> known;
         for (const auto& text : root_.list<std::string>("problems", "[\"64x128x256\"]")) {
-            auto& place = places_.emplace_back();
-            std::istringstream words(text);
+            std::vector<double> place;
+            std::istringstream words(text.empty() || text.back() == 'x' ? text + "?" : text);  // "?" is refused below
             for (std::string word; std::getline(words, word, 'x');) {
                 const auto extent = whole_number(root_, "problems", word);
-                if (extent < 1) fail(root_, "problems", "has the extent " + word + "; extents are 1 or more");
+                if (extent < 1 || extent > most_extent) {
+                    fail(root_, "problems",
+                         "has the extent " + word + "; extents are 1 to " + std::to_string(most_extent));
+                }
                 place.push_back(std::log(static_cast<double>(extent)));
             }
+            if (!places_.empty() && place.size() != places_.front().size()) {
+                fail(root_, "problems", "has '" + text + "', whose number of extents differs from the first problem's");
+            }
+            if (!known.insert(place).second) fail(root_, "problems", "has '" + text + "' twice");
+            places_.push_back(std::move(place));
         }
     }
 
@@ -208,6 +226,11 @@ private:
         for (std::string word; words >> word; ++count) {
             if (word == "-" || count >= places_.size()) continue;
             const auto thousandths = whole_number(section, "residuals", word);
+            if (thousandths < -most_thousandths || thousandths > most_thousandths) {
+                fail(section, "residuals",
+                     "has " + word + "; residuals are " + std::to_string(-most_thousandths) + " to " +
+                         std::to_string(most_thousandths));
+            }
             residuals.push_back({places_[count], static_cast<double>(thousandths) / 1000});
         }
         if (count != places_.size()) {

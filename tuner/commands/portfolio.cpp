@@ -197,7 +197,6 @@ int no_portfolio(const CommandLine& line, const std::string& of) {
 std::optional<int> missing_portfolio(const CommandLine& line, const PortfolioRequest& request, const Device& device) {
     const auto& like = request.samples.front().problem;
     const auto name = like.operation + " " + like.type + (like.layout.empty() ? "" : " " + like.layout);
-    if (!std::filesystem::exists(line.database())) return no_portfolio(line, name);  // a Store would create the file
     const Store store(line.database(), Store::Access::read);
     const auto used = device_of_portfolio(store, like, device);
     const auto outdated = store.outdated_portfolios();
@@ -216,7 +215,7 @@ int refit_command(const CommandLine& line, bool json) {
     if (line.has("check")) throw UsageError("--refit and --check exclude each other; choose one");
     const auto templates = choose_templates(line).kernels;
     const auto& operation = templates.front().operation.name;
-    if (!std::filesystem::exists(line.database())) return no_portfolio(line, operation);
+    (void)Store(line.database(), Store::Access::read);  // throws if there is none; the next line would create one
     Store store(line.database());
     const auto reports = refit_portfolios(store, operation, templates);
     if (reports.empty()) return no_portfolio(line, operation);

@@ -62,6 +62,16 @@ Asked read_question(const Store& store, const CommandLine& line) {
     return found ? std::move(*found) : question_on(any_device(line.text("device")), store, line);
 }
 
+// Returns the names of the devices that have a portfolio for problems like `problem`.
+std::string devices_with_portfolio(const Store& store, const Problem& problem) {
+    std::vector<std::string> names;
+    for (const auto& [id, device] : store.devices()) {
+        const auto portfolio = store.portfolio({id, problem.operation, problem.type, problem.layout});
+        if (!portfolio.members.empty()) names.push_back("'" + device.name + "'");
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string terms_text(const Terms& shares) {
     std::vector<std::size_t> order(term_count);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -106,8 +116,10 @@ int explain_ranking(const CommandLine& line) {
                         name, database, database));
     }
     if (portfolio.members.empty()) {
-        throw UsageError(
-            fmt::format("{} holds no {} on {}; build one with 'smemtune portfolio'", database, name, device.name));
+        const auto others = devices_with_portfolio(store, problem);
+        throw UsageError(fmt::format("{} holds no {} on {}; {}", database, name, device.name,
+                                     others.empty() ? "build one with 'smemtune portfolio'"
+                                                    : "--device takes a device that has one: " + others));
     }
     const auto find_template = [&](const TrialRow& member) {
         const auto record = store.recall_template(member.record.key.kernel_template);
@@ -125,7 +137,7 @@ int explain_ranking(const CommandLine& line) {
     fmt::print("{} on {}: {} of {} can run it\n", to_text(problem), device.name, ranking.size(),
                counted(portfolio.members.size(), "member"));
     if (ranking.empty()) return nothing_found;
-    fmt::print("served: {}\n\n", why_chosen(ranking, 0));
+    fmt::print("served: {}\nThe first row has the least predicted time * (1 + within).\n\n", why_chosen(ranking, 0));
     Table table({{"predicted"}, {"within"}, {"corrected by"}, {"template"}, {"time of each term"}, {"configuration"}});
     for (const auto& prediction : ranking) {
         const auto& member = prediction.member->row;

@@ -137,6 +137,7 @@ private:
     std::vector<std::optional<std::size_t>> cross_time(const std::vector<Tuned>& tuned, CrossTimes& times) {
         MeasureContext context{
             .source = source_, .entries = entries_, .run_row = resources_.store.start_run({request_.text, {}, {}})};
+        if (request_.budget) context.deadline = begin_ + *request_.budget;
         CrossTimer timer(context, times);
         SamplePairs pairs(request_.samples.size());
         std::vector<std::optional<std::size_t>> nearest(request_.samples.size());
@@ -155,6 +156,7 @@ private:
         progress_.begin_part("cross-timing");
         timer.measure(pairs, progress_);
         report_.counts = timer.counts();
+        if (Clock::now() > context.deadline) report_.ended = "budget";
         resources_.store.finish_run(context.run_row, resources_.interrupted ? "interrupted" : "complete");
         return nearest;
     }

@@ -36,6 +36,13 @@ std::variant<const KernelTemplate*, std::string> template_of(const PortfolioRow&
     if (!row.member.verified_by.starts_with(operation_identity(*kernel, like) + "/")) {
         return "the operation's reference or checks were edited since the portfolio was measured";
     }
+    for (const auto& [name, value] : row.member.configuration.values) {
+        const auto parameter = std::ranges::find(kernel->parameters, name, &Parameter::name);
+        if (parameter == kernel->parameters.end()) return "the template has no parameter " + name;
+        if (std::ranges::find(parameter->values, value) == parameter->values.end()) {
+            return fmt::format("{} is no value of the template's parameter {}", value, name);
+        }
+    }
     return &*kernel;
 }
 

@@ -147,11 +147,12 @@ TEST(PortfolioText, AMistakeIsNamedWithFileAndLine) {
     EXPECT_THAT(with("grid_x = 2147483647", "grid_x = 2147483647\nsockets = 1"), HasSubstr("unknown key 'sockets'"));
     EXPECT_THAT(with("\"tiled\" = ", "\"naive\" = "), HasSubstr("[templates] has no 'tiled'"));
     EXPECT_THAT(with("PAD=1", "PAD"), HasSubstr("[[member]] 'configuration' cannot be read"));
-    EXPECT_THAT(with("launch = 2.5", "launch = -2.5"), HasSubstr("coefficients 'launch' is not a number from 0 on"));
-    EXPECT_THAT(with("launch = 2.5", "launch = nan"), HasSubstr("coefficients 'launch' is not a number from 0 on"));
-    EXPECT_THAT(with("launch = 2.5", "launch = inf"), HasSubstr("coefficients 'launch' is not a number from 0 on"));
+    EXPECT_THAT(with("launch = 2.5", "launch = -2.5"),
+                HasSubstr("coefficients 'launch' is not a number from 0 to 1e9"));
+    EXPECT_THAT(with("launch = 2.5", "launch = nan"), HasSubstr("coefficients 'launch' is not a number from 0 to 1e9"));
+    EXPECT_THAT(with("launch = 2.5", "launch = inf"), HasSubstr("coefficients 'launch' is not a number from 0 to 1e9"));
     EXPECT_THAT(with("launch = 2.5", "lunch = 2.5"), HasSubstr("unknown key 'lunch'"));
-    EXPECT_THAT(with("error = 0.07", "error = -1.0"), HasSubstr("'error' is not a number from 0 on"));
+    EXPECT_THAT(with("error = 0.07", "error = -1.0"), HasSubstr("'error' is not a number from 0 to 1e9"));
     EXPECT_THAT(with("registers = 40", "registers = -1"), HasSubstr("'registers' is negative"));
     EXPECT_THAT(with("static_shared_bytes = 1024", "static_shared_bytes = -1"), HasSubstr("'static_shared_bytes' is"));
     EXPECT_THAT(with("code = \"hash of code 16\"", "code = \"\""), HasSubstr("'code' is empty"));
@@ -159,6 +160,24 @@ TEST(PortfolioText, AMistakeIsNamedWithFileAndLine) {
     EXPECT_THAT(with("verified_by = \"operation/testbed\"", ""), HasSubstr("has no 'verified_by'"));
     const std::string error = "error = 0.07\n";
     EXPECT_THAT(with(error, error + "residuals = \"1\"\n"), HasSubstr("'residuals' has 1 numbers for 0 problems"));
+    EXPECT_THAT(with("launch = 2.5", "launch = 1e300"), HasSubstr("'launch' is not a number from 0 to 1e9"));
+    EXPECT_THAT(with("error = 0.07", "error = 1e300"), HasSubstr("'error' is not a number from 0 to 1e9"));
+    EXPECT_THAT(with("TILE_WIDTH=32", "TILE_WIDTH=16"),
+                HasSubstr("has the [[member]] tiled PAD=1,TILE_WIDTH=16 twice"));
+    const auto with_problems = [&](const std::string& problems, const std::string& residuals) {
+        auto changed = text;
+        changed.insert(changed.find("\n[device]"), "problems = [" + problems + "]\n");
+        return error_of_text(changed.insert(changed.find(error) + error.size(), "residuals = \"" + residuals + "\"\n"));
+    };
+    EXPECT_EQ(with_problems("\"8x9\", \"9x8\"", "20000 -20000"), "");
+    EXPECT_THAT(with_problems("\"8x9\"", "20001"), HasSubstr("'residuals' has 20001; residuals are -20000 to 20000"));
+    EXPECT_THAT(with_problems("\"8x9\"", "-9223372036854775808"), HasSubstr("'residuals' has -9223372036854775808"));
+    EXPECT_THAT(with_problems("\"8x9\", \"8x9\"", "1 1"), HasSubstr("'problems' has '8x9' twice"));
+    EXPECT_THAT(with_problems("\"8x9\", \"8x9x1\"", "1 1"),
+                HasSubstr("'problems' has '8x9x1', whose number of extents"));
+    EXPECT_THAT(with_problems("\"8x9x\"", "1"), HasSubstr("'problems' has '?', which is no whole number"));
+    EXPECT_THAT(with_problems("\"\"", "1"), HasSubstr("'problems' has '?', which is no whole number"));
+    EXPECT_THAT(with_problems("\"8x2147483648\"", "1"), HasSubstr("extents are 1 to 2147483647"));
     EXPECT_THAT(with("\n[device]", "problems = [\"8xy\"]\n[device]"), HasSubstr("'problems' has 'y'"));
     EXPECT_THAT(with("\n[device]", "problems = [\"8x0\"]\n[device]"), HasSubstr("'problems' has the extent 0"));
     EXPECT_THAT(error_of_text(text.substr(0, text.find("[[member]]"))), HasSubstr("has no [[member]]"));

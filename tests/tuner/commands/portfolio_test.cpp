@@ -94,15 +94,15 @@ TEST(PortfolioCommand, ACheckComparesWhatIsServedWithTheFastestTimeKnown) {
     EXPECT_EQ(report_of(run(scratch, check)).at("measured"), 0) << "everything is known";
 }
 
-TEST(PortfolioCommand, ACheckWithoutAPortfolioFindsNothing) {
+TEST(PortfolioCommand, ACheckWithoutADatabaseSaysSo) {
     const Scratch scratch;
     for (const auto* what : {"--check", "--refit"}) {
         const std::vector<std::string> sizes{"2", "--extents", "8..24"};
         auto words = portfolio({what});
         if (std::string(what) == "--check") words.insert(words.end(), sizes.begin(), sizes.end());
         const auto none = run(scratch, words);
-        EXPECT_EQ(none.code, 1) << what;
-        EXPECT_THAT(none.err, HasSubstr("t.db has no portfolio of transpose")) << what;
+        EXPECT_EQ(none.code, 4) << what;
+        EXPECT_THAT(none.err, HasSubstr("t.db: does not exist; tune first, or check the path")) << what;
         EXPECT_FALSE(std::filesystem::exists(scratch / "t.db")) << what << " creates no database";
     }
 }
@@ -294,6 +294,7 @@ TEST(PortfolioCommand, ARefitTakesOnlyTimesOfTheMachineCodeThatWasVerified) {
 
 TEST(PortfolioCommand, ARefitWithoutAPortfolioFindsNothingAndExcludesACheck) {
     const Scratch scratch;
+    { const Store empty(scratch / "t.db"); }
     EXPECT_EQ(run(scratch, {"portfolio", "--refit", "--templates", fixture("work"), "--db", "t.db"}).code, 1);
     const auto both = run(scratch, {"portfolio", "--refit", "--check", "3", "--db", "t.db"});
     EXPECT_EQ(both.code, 2);

@@ -206,6 +206,18 @@ TEST_F(CheckPortfolio, ADeviceWithoutAPortfolioIsServedByThatOfTheMostSimilarDev
     EXPECT_EQ(to_json(report).at("measured_on"), "almost");
 }
 
+TEST_F(CheckPortfolio, ACheckEndsWithItsBudget) {
+    know(16, {{1, 10}});
+    CheckRequest request{.samples = {{transpose(16)}},
+                         .templates = fake_.request.templates,
+                         .budget = std::chrono::seconds(0),
+                         .text = "{}"};
+    const auto report = check_portfolio(request, fake_.resources, fake_.progress);
+    EXPECT_EQ(report.ended, "budget");
+    EXPECT_EQ(report.counts.measured, 0U);
+    EXPECT_EQ(report.served.size(), 1U) << "what was known before is reported";
+}
+
 TEST_F(CheckPortfolio, AnInterruptedCheckReportsNoLosses) {
     know(16, {{1, 10}, {4, 8}});
     fake_.interrupted = true;

@@ -104,6 +104,16 @@ TEST_F(CompilePortfolio, OtherMachineCodeThanWasVerifiedIsLeftOutAndTheRestStays
     EXPECT_EQ(store.summary().binaries, 1);
 }
 
+TEST_F(CompilePortfolio, AMemberWithAParameterOrAValueThatTheTemplateLacksIsLeftOut) {
+    auto text = portfolio({verified("tiled"), verified("naive"), verified("row_tile")});
+    text.members[0].member.configuration.values["FOO"] = 3;
+    text.members[1].member.configuration.values["BLOCK_X"] = 99;
+    const auto compiled = compile(text);
+    EXPECT_EQ(compiled.stored, 1);
+    EXPECT_THAT(compiled.left_out, ElementsAre(HasSubstr("the template has no parameter FOO"),
+                                               HasSubstr("99 is no value of the template's parameter BLOCK_X")));
+}
+
 TEST_F(CompilePortfolio, AMemberIsCompiledAgainUntilItsMachineCodeIsThatWhichWasVerified) {
     const auto text = portfolio({verified("tiled")});
     compiler.variants = 3;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "tuner/commands/database/filters.h"
 #include "tuner/commands/database/results_file.h"
 #include "tuner/formats/stored_results.h"
+#include "tuner/report/json.h"
 #include "tuner/report/text.h"
 #include "tuner/shipping/compile_portfolio.h"
 #include "tuner/shipping/export_database.h"
@@ -90,7 +92,7 @@ int export_results(const Store& store, Store::Filter filter, const std::string& 
 
 std::string read_portfolio_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw UsageError(path + " cannot be read; check the path");
+    if (!file || fs::is_directory(path)) throw UsageError(path + " cannot be read as a file; check the path");
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -184,10 +186,13 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
     const auto& templates = builtin_templates();
     require_replaceable(line.text("to"));
     NewDatabase database(line.text("to"));
+    std::map<std::string, std::string> paths;  // by the portfolio's device, operation, type and layout
     for (const auto& path : line.words()) {
         const auto begin = std::chrono::steady_clock::now();
         const auto text = parse_portfolio_text(path, read_portfolio_file(path));
         if (!targets.empty() && std::ranges::find(targets, architecture_of(text.device)) == targets.end()) continue;
+        const auto [other, is_new] = paths.try_emplace(nlohmann::json(text.device).dump() + file_name(text), path);
+        if (!is_new) throw UsageError(other->second + " and " + path + " are of the same portfolio; leave one out");
         const auto compiler = make_compiler(text.device, {.host_compiler = process_environment.host_compiler,
                                                           .toolkits = process_environment.toolkits});
         const auto run = database.store().start_run(record_of(path, text));
@@ -199,6 +204,11 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
         if (!compiled.left_out.empty() && compiler->version() != text.compiler) {
             fmt::print(stderr, "{}: verified with {}, compiled with {}\n", path, text.compiler, compiler->version());
         }
+    }
+    if (paths.empty()) {
+        fmt::print(stderr, "no text is of an architecture in --target {}; {} was not written\n", line.text("target"),
+                   line.text("to"));
+        return nothing_found;
     }
     database.finish();
     return success;

@@ -118,8 +118,9 @@ TEST_F(ExportCommand, OtherArchitecturesAreSkippedAndOtherMachineCodeIsNamed) {
     std::string file;
     for (const auto& entry : std::filesystem::directory_iterator(scratch / "texts")) file = entry.path().string();
     const auto skipped = run(scratch, {"db", "compile", "--to", "a.db", "--target", "sm_90", file});
-    EXPECT_EQ(skipped.code, 0);
-    EXPECT_EQ(skipped.out, "");
+    EXPECT_EQ(skipped.code, 1);
+    EXPECT_EQ(skipped.err, "no text is of an architecture in --target sm_90; a.db was not written\n");
+    EXPECT_FALSE(std::filesystem::exists(scratch / "a.db"));
 
     auto text = read_text(file);
     for (auto at = text.find("code = \""); at != std::string::npos; at = text.find("code = \"", at + 1))
@@ -146,6 +147,10 @@ TEST_F(ExportCommand, AMistakeIsNamed) {
     EXPECT_THAT(error({"db", "compile", "x.toml"}), HasSubstr("--to FILE"));
     EXPECT_THAT(error({"db", "compile", "--to", "a.db"}), HasSubstr("needs texts"));
     EXPECT_THAT(error({"db", "compile", "--to", "a.db", "absent.toml"}), HasSubstr("absent.toml cannot be read"));
+    EXPECT_THAT(error({"db", "compile", "--to", "a.db", "."}), HasSubstr(". cannot be read as a file"));
+    ASSERT_EQ(run(scratch, {"db", "export", "--portfolio-text", "texts", "--db", "t.db"}).code, 0);
+    const auto text = std::filesystem::directory_iterator(scratch / "texts")->path().string();
+    EXPECT_THAT(error({"db", "compile", "--to", "a.db", text, text}), HasSubstr("are of the same portfolio"));
     write_text(scratch / "bad.toml", "format = 1\n");
     EXPECT_THAT(error({"db", "compile", "--to", "a.db", "bad.toml"}), HasSubstr("bad.toml:1: "));
     EXPECT_FALSE(std::filesystem::exists(scratch / "a.db"));
