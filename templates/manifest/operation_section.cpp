@@ -129,6 +129,19 @@ void check_arguments(const Section& section, const Operation& operation) {
     if (!has_output) section.fail("has no argument of kind output, so nothing could be verified; add one");
 }
 
+// A stride that belongs to no array has no useful value, so the kernel would fail its checks without a hint.
+void check_strides_belong_to_arrays(const Section& section, const std::vector<Argument>& arguments) {
+    const auto check = [&](const Argument& argument, std::string Argument::*name, const std::string& word) {
+        if (std::ranges::count(arguments, argument.name, name) > 0) return;
+        section.fail("argument '" + argument.name + "' is the " + word + " of no array; write " + word + " = \"" +
+                     argument.name + "\" for the array, or another kind for '" + argument.name + "'");
+    };
+    for (const auto& argument : arguments) {
+        if (argument.kind == Argument::Kind::stride) check(argument, &Argument::stride, "stride");
+        if (argument.kind == Argument::Kind::batch_stride) check(argument, &Argument::batch_stride, "batch_stride");
+    }
+}
+
 std::map<std::string, Environment> read_layouts(const Section& section, const std::vector<std::string>& extents) {
     std::map<std::string, Environment> layouts;
     std::optional<std::vector<std::string>> first;  // the names that every layout must define
@@ -262,6 +275,7 @@ Operation read_operation(const Section& section) {
     if (operation.checks.empty()) {
         section.fail("has no [[operation.check]], so nothing would be verified; add one with inputs = \"uniform\"");
     }
+    check_strides_belong_to_arrays(section, operation.arguments);
     complete_reference(section, operation);
     // The definition is hashed. It leaves out the keys that do not decide what a kernel is verified against. It also
     // leaves out `reference` and `layouts`, because operation_identity() adds the reference and the constants of the

@@ -121,6 +121,10 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
             text += fmt::format("  # TODO: declared as {}{}, see docs/templates.md for argument types", each.type,
                                 each.pointer ? "*" : "");
         }
+        if (std::string_view(kind) == "stride") {
+            text +=
+                fmt::format("  # TODO: write stride = \"{}\" for the matrix whose rows are this far apart", each.name);
+        }
         text += "\n";
         if (matrix) text += fmt::format("rows = \"{}\"  # TODO\ncolumns = \"{}\"  # TODO\n", shape_rows, shape_columns);
     }

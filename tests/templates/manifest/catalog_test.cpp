@@ -269,9 +269,9 @@ TEST(Catalog, TheHashChangesWithWhatDecidesCodeAndLaunch) {
     EXPECT_NE(hash(with(users(), "scale.toml", "[launch]", "[launch]\nworkspace_bytes = \"0\"")), before)
         << "an argument more";
     EXPECT_NE(hash(with(users(), "scale.toml", "name      = \"scale\"", "name = \"reference\"")), before) << "entry";
-    EXPECT_NE(
-        hash(with(users(), "scale.toml", "{ name = \"N\", kind = \"extent\" }", "{ name = \"N\", kind = \"stride\" }")),
-        before);
+    EXPECT_NE(hash(with(users(), "scale.toml", "{ name = \"N\", kind = \"extent\" }",
+                        "{ name = \"N\", kind = \"extent\", type = \"i64\" }")),
+              before);
     EXPECT_NE(hash(with(users(), "scale.toml", "argument ", "layouts.up = { FLIP = 0 }\nargument ")), before);
 }
 
