@@ -28,10 +28,10 @@ constexpr std::int64_t most_thousandths = 20'000;    // of residuals: measured /
 constexpr std::int64_t most_extent = 2'147'483'647;  // of problems
 
 constexpr auto introduction =
-    R"(# A portfolio: a few dozen configurations, each with a model of its time in microseconds. At every size, one of them is
-# near the best (docs/design.md). Written by 'smemtune db export --portfolio-text'. The build compiles the configurations
-# for the system's database. `code` is the SHA-256 of the machine code that was verified on the device below.
-# `residuals` are the logarithms of measured over modelled times at `problems`, in thousandths.
+    R"(# A portfolio: a few dozen configurations, each with a model of its time in microseconds. For every size, one of them is
+# meant to be near the best (docs/design.md). Written by 'smemtune db export --portfolio-text'. The build compiles the
+# configurations for the system's database. `code` is the SHA-256 of the machine code that was verified on the device
+# below. `residuals` are the logarithms of measured over modelled times at `problems`, in thousandths.
 )";
 
 // Writes a string or a list of strings in TOML, which has the same notation for them as JSON.

@@ -43,7 +43,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
 struct Target {
     const char* model;
     const char* name;
-    int first;  // `number` of sample() for the first problem; targets differ in it, so that they compile more samples
+    int first;  // `number` of sample() for the first problem; it differs, so that each target compiles other samples
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 
