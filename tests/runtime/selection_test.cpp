@@ -476,7 +476,22 @@ TEST_F(Signatures, AnArgumentOfAnotherKindIsAnother) {
 }
 
 TEST_F(Signatures, AnArgumentWithAnotherStrideIsAnother) {
-    EXPECT_THAT(refusal(stepping_with("stride  = \"ldb\"", "stride  = \"lda\"")), HasSubstr("other arguments"));
+    const auto strides = [](const std::string& of_a, const std::string& of_b) {
+        return "stride  = \"" + of_a + R"("
+
+[[operation.argument]]
+name = "lda"
+kind = "stride"
+
+[[operation.argument]]
+name    = "B"
+kind    = "input"
+rows    = "TRANSPOSE_B ? N : K"
+columns = "TRANSPOSE_B ? K : N"
+stride  = ")" + of_b +
+               "\"";
+    };
+    EXPECT_THAT(refusal(stepping_with(strides("lda", "ldb"), strides("ldb", "lda"))), HasSubstr("other arguments"));
 }
 
 TEST_F(Signatures, AnArgumentOfAnotherSizeIsAnother) {
