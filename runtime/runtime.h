@@ -45,9 +45,9 @@ struct Choice {
     Match match = Match::untuned;
     std::string tuned_for;  ///< the problem that the configuration was tuned for; empty for a portfolio's member and
                             ///< when untuned
-    /// The time that was measured for `tuned_for` on `device`, that was predicted for the problem, or that was measured
-    /// in a single launch of the problem (measure_first_calls), which includes 5 to 8 us of starting on a GPU. 0 when
-    /// untuned.
+    /// A time in microseconds, of one of three kinds: measured for `tuned_for` on `device`; predicted for the problem;
+    /// or measured in a single launch of the problem (measure_first_calls). On a GPU, the time of a single launch
+    /// includes 5 to 8 us of starting. 0 when untuned.
     double expected_us = 0;
     std::string device;  ///< the device of the tuning; the Runtime's own device when untuned
     /// If expected_us is predicted, an estimate of its relative error. About half of measured times lie between

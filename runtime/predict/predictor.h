@@ -31,7 +31,8 @@ public:
         TimeModel model;
         std::vector<std::string> classes;  ///< classes of problems for which the member was verified
         BoundLaunch bound;                 ///< uses Predictor::line_, which all members share
-        /// The constructor's `expected` if this member's template has its signature (is_same_signature()); else null.
+        /// The constructor's `expected` if it has the same signature as this member's template (is_same_signature()).
+        /// Else null.
         const KernelTemplate* same_signature_as = nullptr;
     };
     struct Prediction {

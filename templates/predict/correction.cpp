@@ -13,9 +13,9 @@ namespace {
 constexpr double doubt = 0.2;          // the weight of the uncorrected model
 constexpr double least_error = 0.012;  // the error of a prediction with many measurements nearby
 
-// With fewer measured problems, the reach is larger, so that about as many of them are within it. At a distance of 0.7,
-// one extent differs by a factor of 2. The reaches were compared for matrix products, by the errors of left-out
-// predictions (docs/attempts.md, Errors of predictions).
+// With fewer measured problems, the reach is larger, so that the number of problems within it stays about the same. At
+// a distance of 0.7, one extent differs by a factor of 2. The reaches were compared for matrix products, by the errors
+// at problems that the fit left out (docs/attempts.md, Errors of predictions).
 double reach_of(std::size_t problems, std::size_t extents) {
     constexpr double least = 0.7;
     constexpr double most = 1.4;

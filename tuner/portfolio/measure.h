@@ -55,7 +55,7 @@ public:
     /// them becomes a member. Stores each trial, so a run that ends early, at the deadline or by an interruption, can
     /// be continued.
     void measure(const SamplePairs& pairs, Progress& progress);
-    /// Whether the outcome of each of `entries` that is valid at the sample is known.
+    /// Whether all outcomes at the sample are known: one for each of `entries`, except those that are not valid there.
     [[nodiscard]] bool is_known(std::size_t sample, const std::vector<std::size_t>& entries) const;
     [[nodiscard]] const MeasureCounts& counts() const { return counts_; }
 
