@@ -34,16 +34,15 @@ LIMIT ? OFFSET ?)sql";
 constexpr auto best_trial = "WHERE t.id = (SELECT trial FROM best_trials WHERE device = ? AND problem = ?)";
 
 constexpr auto best_trial_of_template = R"sql(
-WHERE t.id = coalesce(
-    (SELECT w.trial FROM winners AS w JOIN trials AS f ON f.id = w.trial
-     WHERE w.device = ?1 AND w.problem = ?2
-         AND f.template IN (SELECT id FROM templates WHERE name = ?3
-                            AND (?4 = '[]' OR hash IN (SELECT value FROM json_each(?4))))),
-    (SELECT f.id FROM trials AS f
-     WHERE f.device = ?1 AND f.problem = ?2 AND f.cut_short = 0 AND f.verified_by IS NOT NULL
-         AND f.template IN (SELECT id FROM templates WHERE name = ?3
-                            AND (?4 = '[]' OR hash IN (SELECT value FROM json_each(?4))))
-     ORDER BY f.median_us, f.id LIMIT 1)))sql";
+WHERE t.id = (
+    WITH versions AS (SELECT id FROM templates WHERE name = ?3
+                      AND (?4 = '[]' OR hash IN (SELECT value FROM json_each(?4))))
+    SELECT coalesce((SELECT w.trial FROM winners AS w JOIN trials AS f ON f.id = w.trial
+                     WHERE w.device = ?1 AND w.problem = ?2 AND f.template IN versions),
+                    (SELECT f.id FROM trials AS f
+                     WHERE f.device = ?1 AND f.problem = ?2 AND f.cut_short = 0 AND f.verified_by IS NOT NULL
+                         AND f.template IN versions
+                     ORDER BY f.median_us, f.id LIMIT 1))))sql";
 
 double squared_distance(const Problem& a, const Problem& b) {
     double sum = 0;

@@ -54,18 +54,16 @@ WHERE t.id IN (SELECT b.trial FROM problems AS q JOIN best_trials AS b ON b.prob
 ORDER BY p.id)sql";
 
 constexpr auto best_of_one_template = R"sql(
-WHERE t.id IN (SELECT coalesce(
-                   (SELECT w.trial FROM winners AS w JOIN trials AS f ON f.id = w.trial
-                    WHERE w.device = ?1 AND w.problem = q.id
-                        AND f.template IN (SELECT id FROM templates WHERE name = ?2
-                                           AND (?3 = '[]' OR hash IN (SELECT value FROM json_each(?3))))),
-                   (SELECT f.id FROM trials AS f
-                    WHERE f.device = ?1 AND f.problem = q.id AND f.cut_short = 0
-                        AND f.verified_by IS NOT NULL
-                        AND f.template IN (SELECT id FROM templates WHERE name = ?2
-                                           AND (?3 = '[]' OR hash IN (SELECT value FROM json_each(?3))))
-                    ORDER BY f.median_us, f.id LIMIT 1))
-               FROM problems AS q WHERE q.operation = ?4 AND q.type = ?5 AND q.layout = ?6)
+WHERE t.id IN (
+    WITH versions AS (SELECT id FROM templates WHERE name = ?2
+                      AND (?3 = '[]' OR hash IN (SELECT value FROM json_each(?3))))
+    SELECT coalesce((SELECT w.trial FROM winners AS w JOIN trials AS f ON f.id = w.trial
+                     WHERE w.device = ?1 AND w.problem = q.id AND f.template IN versions),
+                    (SELECT f.id FROM trials AS f
+                     WHERE f.device = ?1 AND f.problem = q.id AND f.cut_short = 0 AND f.verified_by IS NOT NULL
+                         AND f.template IN versions
+                     ORDER BY f.median_us, f.id LIMIT 1))
+    FROM problems AS q WHERE q.operation = ?4 AND q.type = ?5 AND q.layout = ?6)
 ORDER BY p.id)sql";
 
 const std::string& or_empty_object(const std::string& json) {

@@ -482,6 +482,16 @@ bool is_similar(const Device& other, const Device& device) {
     return other != device && other.compute_capability == device.compute_capability && !device.is_host();
 }
 
+std::optional<StoredDevice> device_of_portfolio(const Store& store, const Problem& like, const Device& device) {
+    auto devices = store.devices();
+    sort_by_similarity(devices, device);
+    for (const auto& [row, stored] : devices) {
+        if (stored != device && !is_similar(stored, device)) continue;
+        if (!store.portfolio({row, like.operation, like.type, like.layout}).members.empty()) return {{row, stored}};
+    }
+    return std::nullopt;
+}
+
 std::string binary_key(const std::string& target, const Problem& problem) {
     return target + " " + problem.type + (problem.layout.empty() ? "" : " " + problem.layout);
 }

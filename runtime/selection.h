@@ -167,12 +167,16 @@ double distance(const Problem& a, const Problem& b);
 /// multiprocessor, L2 cache and clock. Infinite between a GPU and the host.
 double distance(const Device& a, const Device& b);
 
-/// Leaves out the devices whose results say nothing about `device`: at an infinite distance, or in checked mode. Sorts
-/// the others, the most similar first. If `device` itself is among them, it comes first.
+/// Leaves out the devices whose results say nothing about `device`: at an infinite distance, or other devices in
+/// checked mode. Sorts the others, the most similar first. If `device` itself is among them, it comes first.
 void sort_by_similarity(std::vector<StoredDevice>& devices, const Device& device);
 
 /// Whether `other` is a different device than `device`, and its portfolios can serve `device`.
 bool is_similar(const Device& other, const Device& device);
+
+/// Returns the device whose portfolio of `like`'s operation, type and layout serves `device` first: `device` itself, or
+/// else the most similar device. None if no such device has a portfolio in `store`.
+std::optional<StoredDevice> device_of_portfolio(const Store& store, const Problem& like, const Device& device);
 
 /// The key of stored machine code: the target, the type and the layout. The configuration is stored separately.
 std::string binary_key(const std::string& target, const Problem& problem);

@@ -23,9 +23,9 @@ namespace {
 constexpr std::int64_t text_format = 1;
 
 // Values beyond these limits are typing errors, and predictions from them would overflow.
-constexpr double most = 1e9;                         // of coefficients and errors
-constexpr std::int64_t most_thousandths = 20'000;    // of residuals: measured / modelled time up to e^20
-constexpr std::int64_t most_extent = 2'147'483'647;  // of problems
+constexpr double largest_number = 1e9;             // of coefficients and errors
+constexpr std::int64_t largest_residual = 20'000;  // in thousandths: measured / modelled time up to e^20
+constexpr std::int64_t largest_extent = 2'147'483'647;
 
 constexpr auto introduction =
     R"(# A portfolio: a few dozen configurations, each with a model of its time in microseconds. For every size, one of them is
@@ -183,7 +183,7 @@ private:
 
     static double not_negative(const Section& section, const std::string& key) {
         const auto value = section.value<double>(key, "0.5");
-        if (!(value >= 0 && value <= most)) fail(section, key, "is not a number from 0 to 1e9");
+        if (!(value >= 0 && value <= largest_number)) fail(section, key, "is not a number from 0 to 1e9");
         return value;
     }
 
@@ -201,12 +201,13 @@ private:
         std::set<std::vector<double>> known;
         for (const auto& text : root_.list<std::string>("problems", "[\"64x128x256\"]")) {
             std::vector<double> place;
-            std::istringstream words(text.empty() || text.back() == 'x' ? text + "?" : text);  // "?" is refused below
-            for (std::string word; std::getline(words, word, 'x');) {
+            for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+                end = std::min(text.find('x', begin), text.size());
+                const auto word = text.substr(begin, end - begin);
                 const auto extent = whole_number(root_, "problems", word);
-                if (extent < 1 || extent > most_extent) {
+                if (extent < 1 || extent > largest_extent) {
                     fail(root_, "problems",
-                         "has the extent " + word + "; extents are 1 to " + std::to_string(most_extent));
+                         "has the extent " + word + "; extents are 1 to " + std::to_string(largest_extent));
                 }
                 place.push_back(std::log(static_cast<double>(extent)));
             }
@@ -226,10 +227,10 @@ private:
         for (std::string word; words >> word; ++count) {
             if (word == "-" || count >= places_.size()) continue;
             const auto thousandths = whole_number(section, "residuals", word);
-            if (thousandths < -most_thousandths || thousandths > most_thousandths) {
+            if (thousandths < -largest_residual || thousandths > largest_residual) {
                 fail(section, "residuals",
-                     "has " + word + "; residuals are " + std::to_string(-most_thousandths) + " to " +
-                         std::to_string(most_thousandths));
+                     "has " + word + "; residuals are " + std::to_string(-largest_residual) + " to " +
+                         std::to_string(largest_residual));
             }
             residuals.push_back({places_[count], static_cast<double>(thousandths) / 1000});
         }

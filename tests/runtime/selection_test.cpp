@@ -66,6 +66,39 @@ TEST(Distance, OfDevicesIsInWhatTheyCompute) {
     EXPECT_TRUE(std::isinf(distance(hopper, Device{.name = "host"})));
 }
 
+TEST_F(Selection, ADeviceUsesItsOwnPortfolioOrElseThatOfTheMostSimilarOne) {
+    const auto with = [&](const std::string& name, std::int64_t multiprocessors) {
+        auto changed = device;
+        changed.name = name;
+        changed.multiprocessors = multiprocessors;
+        return changed;
+    };
+    const auto& tiled = find_template(templates, "tiled");
+    const PortfolioMember member{
+        .kernel_template = store.remember(TemplateRecord{tiled.name, tiled.operation.name, tiled.hash, tiled.files}),
+        .configuration = default_configuration(tiled),
+        .model = {.coefficients = {1}, .residuals = {}},
+        .classes = {"111"},
+        .verified_by = "of this test",
+        .code_hash = sha256("code")};
+    const BinaryRecord binary{.kernel_template = member.kernel_template,
+                              .configuration = member.configuration,
+                              .target = "sm_90a f32 nn",
+                              .compiler = "of this test",
+                              .code = {'c', 'o', 'd', 'e'}};
+    for (const auto& each : {with("half", 66), with("most", 114), with("own", 132)}) {
+        store.set_portfolio({store.remember(each), "gemm", "f32", "nn"}, {member}, {binary});
+    }
+    const auto used = [&](const Device& wanted, const Problem& like = gemm(1, 1, 1)) {
+        const auto found = device_of_portfolio(store, like, wanted);
+        return found ? found->second.name : "none";
+    };
+    EXPECT_EQ(used(with("own", 132)), "own");
+    EXPECT_EQ(used(with("without one", 120)), "most");
+    EXPECT_EQ(used(model_device("sm_80")), "none") << "another compute capability";
+    EXPECT_EQ(used(with("own", 132), gemm(1, 1, 1, "f32", "nt")), "none");
+}
+
 TEST(BinaryKey, TellsTypesAndLayoutsApart) {
     const auto key = [](const Problem& problem) { return binary_key("sm_90a", problem); };
     EXPECT_NE(key(gemm(1, 1, 1)), key(gemm(1, 1, 1, "f32", "nt")));

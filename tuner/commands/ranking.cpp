@@ -10,6 +10,7 @@
 
 #include "db/store.h"
 #include "runtime/predict/predictor.h"
+#include "runtime/selection.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/report/json.h"
@@ -21,10 +22,11 @@ namespace smemtune {
 
 namespace {
 
-// The problem that the user asks about, and the portfolio of its device.
+// The problem that the user asks about, and the portfolio that serves its device.
 struct Asked {
     Problem problem;
     Device device;
+    Device measured_on;        // the device of the portfolio: `device`, or a similar one if `device` has no portfolio
     Portfolio portfolio;       // empty if its time models have terms of another version
     bool is_outdated = false;  // whether the portfolio in the database has terms of another version
 };
@@ -38,17 +40,22 @@ Asked question_on(const Device& device, const Store& store, const CommandLine& l
         make_problem(choice.operation(), line.text("sizes"), type.empty() ? choice.kernels.front().types.front() : type,
                      line.text("layout").empty() ? "nn" : line.text("layout"), asked.device);
     const auto& problem = asked.problem;
+    const auto key_on = [&](std::int64_t row) {
+        return PortfolioKey{row, problem.operation, problem.type, problem.layout};
+    };
     if (const auto row = store.find(asked.device)) {
-        const PortfolioKey key{*row, problem.operation, problem.type, problem.layout};
-        asked.portfolio = store.portfolio(key);
-        asked.is_outdated = std::ranges::count(store.outdated_portfolios(), key) > 0;
+        asked.is_outdated = std::ranges::count(store.outdated_portfolios(), key_on(*row)) > 0;
+    }
+    if (const auto used = device_of_portfolio(store, problem, asked.device)) {
+        asked.measured_on = used->second;
+        asked.portfolio = store.portfolio(key_on(used->first));
     }
     return asked;
 }
 
 // Uses the device that --device names. The device may be in the database only, not in this machine. If the database has
-// several devices of this name, uses the first one with a portfolio. Without --device, uses the only device in the
-// database, or else the device of this machine.
+// several devices of this name, uses the first one with a portfolio of its own. Without --device, uses the only device
+// in the database, or else the device of this machine.
 Asked read_question(const Store& store, const CommandLine& line) {
     const auto devices = store.devices();
     if (!line.given("device") && devices.size() == 1) return question_on(devices.front().second, store, line);
@@ -56,7 +63,7 @@ Asked read_question(const Store& store, const CommandLine& line) {
     for (const auto& [id, device] : devices) {
         if (device.name != line.text("device")) continue;
         auto asked = question_on(device, store, line);
-        if (!asked.portfolio.members.empty() || asked.is_outdated) return asked;
+        if (asked.measured_on == device || asked.is_outdated) return asked;
         if (!found) found = std::move(asked);
     }
     return found ? std::move(*found) : question_on(any_device(line.text("device")), store, line);
@@ -105,7 +112,7 @@ bool has_portfolio(const Store& store, const CommandLine& line) {
 
 int explain_ranking(const CommandLine& line) {
     const Store store(line.database(), Store::Access::read);
-    const auto [problem, device, portfolio, is_outdated] = read_question(store, line);
+    const auto [problem, device, measured_on, portfolio, is_outdated] = read_question(store, line);
     const auto database = line.database().string();
     const auto name = fmt::format("portfolio of {} {}{}{}", problem.operation, problem.type,
                                   problem.layout.empty() ? "" : " ", problem.layout);
@@ -130,12 +137,14 @@ int explain_ranking(const CommandLine& line) {
     if (line.flag("json")) {
         auto members = nlohmann::json::array();
         for (std::size_t i = 0; i < ranking.size(); ++i) members.push_back(to_json(ranking[i], why_chosen(ranking, i)));
-        const nlohmann::json json{{"problem", problem}, {"device", device}, {"ranking", members}};
+        const nlohmann::json json{
+            {"problem", problem}, {"device", device}, {"measured_on", measured_on}, {"ranking", members}};
         fmt::print("{}\n", json_text(document("explain", json)));
         return ranking.empty() ? nothing_found : success;
     }
-    fmt::print("{} on {}: {} of {} can run it\n", to_text(problem), device.name, ranking.size(),
-               counted(portfolio.members.size(), "member"));
+    fmt::print("{} on {}: {} of {} can run it{}\n", to_text(problem), device.name, ranking.size(),
+               counted(portfolio.members.size(), "member"),
+               measured_on == device ? "" : "; by the portfolio of " + measured_on.name);
     if (ranking.empty()) return nothing_found;
     fmt::print("served: {}\nThe first row has the least predicted time * (1 + within).\n\n", why_chosen(ranking, 0));
     Table table({{"predicted"}, {"within"}, {"corrected by"}, {"template"}, {"time of each term"}, {"configuration"}});

@@ -41,7 +41,7 @@ struct PortfolioReport {
         double predicted_us = 0;  ///< in check_portfolio(): the time that the models predict for the served member
     };
     Device device;
-    std::string measured_on{};  ///< in check_portfolio(): the name of the device whose portfolio was checked
+    std::optional<Device> measured_on{};  ///< in check_portfolio(): the device whose portfolio was checked
     std::vector<Member> members;
     std::vector<Served> served;      ///< of each sample: the losses of portfolios that were built without the sample
     std::size_t configurations = 0;  ///< how many configurations may become members

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/predict/predictor.h"
+#include "runtime/selection.h"
 #include "tuner/report/progress.h"
 #include "tuner/trial/testbed.h"
 #include "tuner/tuning/tune.h"
@@ -34,7 +35,7 @@ public:
     PortfolioReport check() {
         const auto measured_on = device_of_portfolio(resources_.store, like_, resources_.device);
         if (!measured_on) return finished();
-        report_.measured_on = measured_on->second.name;
+        report_.measured_on = measured_on->second;
         const auto portfolio =
             resources_.store.portfolio({measured_on->first, like_.operation, like_.type, like_.layout});
         const auto of_request = [this](const TrialRow& row) {  // the request owns the template, not this pointer
@@ -217,16 +218,6 @@ private:
 };
 
 }  // namespace
-
-std::optional<StoredDevice> device_of_portfolio(const Store& store, const Problem& like, const Device& device) {
-    auto devices = store.devices();
-    sort_by_similarity(devices, device);
-    for (const auto& [row, stored] : devices) {
-        if (stored != device && !is_similar(stored, device)) continue;
-        if (!store.portfolio({row, like.operation, like.type, like.layout}).members.empty()) return {{row, stored}};
-    }
-    return std::nullopt;
-}
 
 PortfolioReport check_portfolio(const CheckRequest& request, const TuneResources& resources, Progress& progress) {
     return Checker(request, resources, progress).check();

@@ -1,7 +1,6 @@
 // Checks a stored portfolio at problems from which it was not built.
 #pragma once
 
-#include "runtime/selection.h"
 #include "tuner/portfolio/build.h"
 
 namespace smemtune {
@@ -17,14 +16,11 @@ struct CheckRequest {
     std::string text;  ///< the request as JSON, which the database records
 };
 
-/// Returns the device whose portfolio a fetch of `like`'s operation, type and layout on `device` uses: `device` itself,
-/// or else the most similar device of the same compute capability. None if no such device has a portfolio in `store`.
-std::optional<StoredDevice> device_of_portfolio(const Store& store, const Problem& like, const Device& device);
-
-/// Checks the portfolio of device_of_portfolio(). Tunes the first `searches` samples. At each sample, times all members
-/// and the winner of the nearest tuned problem. Compares the time of the member that the portfolio serves with the
-/// shortest time known at the sample; the results are in the report's `served`. The trials and winners of the samples
-/// are stored, and a runtime then serves these sizes as `exact`. Use a copy of the database to avoid this.
+/// Checks the portfolio of device_of_portfolio() (runtime/selection.h). Tunes the first `searches` samples. At each
+/// sample, times all members and the winner of the nearest tuned problem. Compares the time of the member that the
+/// portfolio serves with the shortest time known at the sample; the results are in the report's `served`. The trials
+/// and winners of the samples are stored, and a runtime then serves these sizes as `exact`. Use a copy of the database
+/// to avoid this.
 PortfolioReport check_portfolio(const CheckRequest& request, const TuneResources& resources, Progress& progress);
 
 }  // namespace smemtune

@@ -89,8 +89,8 @@ std::string to_text(const PortfolioReport& report, std::size_t width) {
         counted(report.members.size(), "member"), counted(report.configurations, "configuration"),
         searched > 0 ? fmt::format("{} of {} searched; ", searched, counted(report.served.size(), "size")) : "",
         counted(report.counts.measured, "pair"), report.counts.recalled, report.counts.rejected);
-    if (!report.measured_on.empty() && report.measured_on != report.device.name) {
-        text += fmt::format("The portfolio was measured on {}. {} has none of its own.\n", report.measured_on,
+    if (report.measured_on && *report.measured_on != report.device) {
+        text += fmt::format("The portfolio was measured on {}. {} has none of its own.\n", report.measured_on->name,
                             report.device.name);
     }
     if (report.wrong > 0)
@@ -145,22 +145,22 @@ nlohmann::json to_json(const PortfolioReport& report) {
             expected.push_back(std::move(each));
         }
     }
-    nlohmann::json all{{"device", report.device},
-                       {"members", members},
-                       {"samples", samples},
-                       {"expected_loss", expected},
-                       {"configurations", report.configurations},
-                       {"measured", report.counts.measured},
-                       {"recalled", report.counts.recalled},
-                       {"rejected", report.counts.rejected},
-                       {"wrong", report.wrong},
-                       {"tune_seconds", report.tune_seconds},
-                       {"cross_seconds", report.cross_seconds},
-                       {"verify_seconds", report.verify_seconds},
-                       {"seconds", report.seconds},
-                       {"ended", report.ended}};
-    if (!report.measured_on.empty()) all["measured_on"] = report.measured_on;
-    return all;
+    nlohmann::json json{{"device", report.device},
+                        {"members", members},
+                        {"samples", samples},
+                        {"expected_loss", expected},
+                        {"configurations", report.configurations},
+                        {"measured", report.counts.measured},
+                        {"recalled", report.counts.recalled},
+                        {"rejected", report.counts.rejected},
+                        {"wrong", report.wrong},
+                        {"tune_seconds", report.tune_seconds},
+                        {"cross_seconds", report.cross_seconds},
+                        {"verify_seconds", report.verify_seconds},
+                        {"seconds", report.seconds},
+                        {"ended", report.ended}};
+    if (report.measured_on) json["measured_on"] = *report.measured_on;
+    return json;
 }
 
 }  // namespace smemtune

@@ -175,8 +175,8 @@ TEST(PortfolioText, AMistakeIsNamedWithFileAndLine) {
     EXPECT_THAT(with_problems("\"8x9\", \"8x9\"", "1 1"), HasSubstr("'problems' has '8x9' twice"));
     EXPECT_THAT(with_problems("\"8x9\", \"8x9x1\"", "1 1"),
                 HasSubstr("'problems' has '8x9x1', whose number of extents"));
-    EXPECT_THAT(with_problems("\"8x9x\"", "1"), HasSubstr("'problems' has '?', which is no whole number"));
-    EXPECT_THAT(with_problems("\"\"", "1"), HasSubstr("'problems' has '?', which is no whole number"));
+    EXPECT_THAT(with_problems("\"8x9x\"", "1"), HasSubstr("'problems' has '', which is no whole number"));
+    EXPECT_THAT(with_problems("\"\"", "1"), HasSubstr("'problems' has '', which is no whole number"));
     EXPECT_THAT(with_problems("\"8x2147483648\"", "1"), HasSubstr("extents are 1 to 2147483647"));
     EXPECT_THAT(with("\n[device]", "problems = [\"8xy\"]\n[device]"), HasSubstr("'problems' has 'y'"));
     EXPECT_THAT(with("\n[device]", "problems = [\"8x0\"]\n[device]"), HasSubstr("'problems' has the extent 0"));

@@ -234,6 +234,43 @@ TEST(ExplainCommand, ASizeThatOnlyAPortfolioServesShowsTheRanking) {
     EXPECT_NE(none.code, 0);
 }
 
+TEST(ExplainCommand, ADeviceWithoutAPortfolioIsServedByThatOfASimilarDevice) {
+    const Scratch scratch;
+    auto similar = model_device("sm_90");
+    similar.name = "similar";
+    auto other = similar;
+    other.name = "other";
+    other.memory_bytes += 1;
+    {
+        Store store(scratch / "t.db", Store::Access::write);
+        const auto kernel = load_templates(read_sources(fixture("work"))).front();
+        const auto row = store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files});
+        const PortfolioMember member{.kernel_template = row,
+                                     .configuration = default_configuration(kernel),
+                                     .model = {.coefficients = {2}, .error = 0.1, .residuals = {}},
+                                     .registers = 32,
+                                     .classes = {"00", "11"},
+                                     .verified_by = operation_identity(kernel, transpose(16)) + "/testbed",
+                                     .code_hash = sha256("code")};
+        const BinaryRecord binary{.kernel_template = row,
+                                  .configuration = member.configuration,
+                                  .target = "sm_90a f32",
+                                  .compiler = "of this test",
+                                  .code = {'c', 'o', 'd', 'e'}};
+        (void)store.remember(other);
+        store.set_portfolio({store.remember(similar), "transpose", "f32", ""}, {member}, {binary});
+    }
+    const auto explain = [&](const std::string& device) {
+        return report_of(run(scratch, {"explain", "--portfolio", "--db", "t.db", "--templates", fixture("work"),
+                                       "--sizes", "16x16", "--device", device, "--json"}));
+    };
+    EXPECT_EQ(explain("similar").at("measured_on").at("name"), "similar");
+    const auto served = explain("other");
+    EXPECT_EQ(served.at("device").at("name"), "other");
+    EXPECT_EQ(served.at("measured_on").at("name"), "similar");
+    EXPECT_EQ(served.at("ranking").size(), 1);
+}
+
 // The test edits the stored portfolio to look like a portfolio of an earlier smemtune, whose time models had different
 // terms.
 TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {
