@@ -194,9 +194,9 @@ typedef struct smemtune_choice {
     const char* device;         // the device of the tuning; the runtime's own device when untuned
     const char* why;            // why a portfolio's member, or a kernel timed in first launches, was chosen; else ""
     smemtune_match match;
-    // The time that was measured for `tuned_for` on `device`, that was predicted for this problem, or that was measured
-    // in a single launch of this problem (measure_candidates), which includes 5 to 8 us of starting on a GPU. 0 when
-    // untuned.
+    // A time in microseconds, of one of three kinds: measured for `tuned_for` on `device`; predicted for this problem;
+    // or measured in a single launch of this problem (measure_candidates). On a GPU, the time of a single launch
+    // includes 5 to 8 us of starting. 0 when untuned.
     double expected_us;
     // If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
     // expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). Otherwise 0.

@@ -37,8 +37,8 @@ TemplateChoice choose_templates(const CommandLine& line);
 /// Throws UsageError.
 KernelTemplate find_template(const std::string& list, const std::string& name);
 
-/// Throws UsageError if `file` is a database. Commands call this before they write a file that is not a
-/// database. Such a file must never replace a database, which may hold hours of tuning.
+/// Throws UsageError if `file` is a database. Commands call this before they write a file that is not a database.
+/// Such a file must never replace a database, which may hold hours of tuning.
 void require_no_database(const std::filesystem::path& file);
 
 /// The end of a message which says that a filter found nothing in `store`. `names` are the templates of the filter. If
