@@ -53,13 +53,13 @@ protected:
 };
 
 // The configurations cover: a vector; one to four chunks in a line of a panel; reads of 8 and of 16 bytes of a line;
-// odd and even numbers of blocks in flight; one and several warps along the rows; more and fewer threads than groups of
-// four elements in a tile; more and fewer threads than k-steps of a panel.
+// odd and even numbers of blocks in flight; computed and kept addresses; one and several warps along the rows; more and
+// fewer threads than groups of four elements in a tile; more and fewer threads than k-steps of a panel.
 const std::vector<std::string> narrow_ways{
-    "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
-    "COLUMNS=8,WARP_ROWS=32,WARPS_M=4,SLICES_K=2,LOADS=1,BLOCKS_PER_SM=1",
-    "COLUMNS=16,WARP_ROWS=64,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1",
-    "COLUMNS=24,WARP_ROWS=32,WARPS_M=2,SLICES_K=2,LOADS=4,BLOCKS_PER_SM=1",
+    "COLUMNS=1,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1,KEEP_ADDRESSES=0",
+    "COLUMNS=8,WARP_ROWS=32,WARPS_M=4,SLICES_K=2,LOADS=1,BLOCKS_PER_SM=1,KEEP_ADDRESSES=0",
+    "COLUMNS=16,WARP_ROWS=64,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1,KEEP_ADDRESSES=1",
+    "COLUMNS=24,WARP_ROWS=32,WARPS_M=2,SLICES_K=2,LOADS=4,BLOCKS_PER_SM=1,KEEP_ADDRESSES=1",
 };
 
 TEST_P(TensorSkinny, IsRightForEveryShapeAndPointer) {
@@ -94,22 +94,28 @@ TEST_P(TensorSkinny, IsRightForEveryShapeAndPointer) {
 TEST_P(TensorSkinny, AccessesNothingOutsideItsOperandsAndSharedMemory) {
     const auto checked = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX, .checked = true});
     const auto backend = open_host({.seed = 11});
-    const auto chosen = configuration("COLUMNS=16,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1");
-    const auto binary = binary_of(checked->compile(program_of(kernel, chosen, problem(1, 1, 1))));
+    const std::string rest = "COLUMNS=16,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=1,KEEP_ADDRESSES=";
+    std::vector<std::pair<Configuration, Binary>> ways;
+    for (const auto* keep : {"0", "1"}) {
+        const auto chosen = configuration(rest + keep);
+        ways.emplace_back(chosen, binary_of(checked->compile(program_of(kernel, chosen, problem(1, 1, 1)))));
+    }
     const auto reference = unchecked_reference(*backend, kernel, problem(1, 1, 1));
     for (const auto& each : {problem(1, 1, 1), problem(40, 16, 72), problem(33, 13, 301), problem(36, 18, 258)}) {
         for (const auto& check : kernel.operation.checks) {
             if (!check.extents.empty()) continue;  // skips checks with K = 0, in which the kernel reads less
-            SCOPED_TRACE(to_text(each));
             ExactOperands operands(*backend, kernel.operation, each, check);
             operands.expect(*reference);
-            const auto launch = launch_of(kernel, chosen, each, device_with(6));
-            const auto loaded = load(*backend, binary, launch);
-            try {
-                operands.run(*loaded, launch);
-                EXPECT_EQ(operands.wrong(), std::nullopt);
-            } catch (const DeviceFault& fault) {
-                ADD_FAILURE() << fault.what();
+            for (const auto& [chosen, binary] : ways) {
+                SCOPED_TRACE(to_text(each) + " " + to_text(chosen));
+                const auto launch = launch_of(kernel, chosen, each, device_with(6));
+                const auto loaded = load(*backend, binary, launch);
+                try {
+                    operands.run(*loaded, launch);
+                    EXPECT_EQ(operands.wrong(), std::nullopt);
+                } catch (const DeviceFault& fault) {
+                    ADD_FAILURE() << fault.what();
+                }
             }
         }
     }
@@ -129,8 +135,8 @@ TEST(TensorSkinnyBits, AreTheSameInAnyOrderOfBlocksAndThreads) {
     const auto kernel = builtin("tensor_skinny");
     const auto compiler = make_compiler(host_device(), {.host_compiler = SMEMTUNE_CXX});
     const auto problem = gemm(70, 5, 1000, "bf16", "tn");
-    const auto configuration =
-        parse_configuration("NARROW_IS_B=1,COLUMNS=8,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=2");
+    const auto configuration = parse_configuration(
+        "NARROW_IS_B=1,COLUMNS=8,WARP_ROWS=32,WARPS_M=1,SLICES_K=2,LOADS=2,BLOCKS_PER_SM=2,KEEP_ADDRESSES=0");
     const auto binary = binary_of(compiler->compile(program_of(kernel, configuration, problem)));
     std::vector<std::byte> bits;
     for (const auto& options : {BackendOptions{.seed = 1, .threads = 2}, {.seed = 2, .threads = 1}}) {

@@ -52,6 +52,10 @@
 //     panels       [copy 0 .........  |  copy 1 .................    |  copy 2
 //                                     ^ wait for the oldest group of copies, then a barrier
 //
+// A copy needs two addresses. With KEEP_ADDRESSES, a lane keeps the addresses of its next copies in registers
+// (LargeChunks), and the loop over the blocks of a round is unrolled. A block then takes fewer instructions. This is
+// possible if each piece of 16 bytes is aligned and lies either inside or outside of the matrix.
+//
 //
 // FRAGMENTS
 //
@@ -155,6 +159,40 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
     }
 }
 
+/// The same as multiply_blocks(), but only for a matrix with whole chunks (Large::has_whole_chunks()). The loop over
+/// the blocks of a round is unrolled, so that the places in shared memory and the distances between blocks are
+/// constants. `next` has the addresses of the slice's first block.
+__device__ __forceinline__ void multiply_whole_chunks(Sums& sums, Element* panel_stages, Element* ring,
+                                                      LargeChunks next, const Small& small, int slice, int count,
+                                                      int panels) {
+#pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+        if (i < count) next.copy(ring + i * BLOCK, DEPTH * block_of(i, 0));
+        if (i == 0) small.copy(panel_stages, 0);
+        commit_copies();
+    }
+#pragma unroll 1
+    for (int panel = 0; panel < panels; ++panel) {
+        wait_for_copies<LOADS - 1>();
+        __syncthreads();  // this panel is complete, and no thread reads the previous panel any more
+        const Element* const stage = panel_stages + (panel & 1) * PANEL_ELEMENTS;
+        const int left = count - panel * LOADS;
+        next.advance(PANEL);
+#pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+            wait_for_copies<LOADS - 1>();
+            if (!LARGE_ALONG_K) __syncwarp();  // the copies of all lanes are complete
+            if (i < left) multiply_block(sums, Block(ring + i * BLOCK), stage, block_of(i, slice));
+            if (!LARGE_ALONG_K) __syncwarp();  // no lane reads the block any more
+            if (i + LOADS < left) next.copy(ring + i * BLOCK, DEPTH * block_of(i, 0));
+            if (i == 0 && panel + 1 < panels) {
+                small.copy(panel_stages + ((panel + 1) & 1) * PANEL_ELEMENTS, PANEL * (panel + 1));
+            }
+            commit_copies();  // the group may be empty: wait_for_copies counts one group per block
+        }
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     tensor_skinny(int M, int N, int K, float alpha, const Element* A, long long lda, const Element* B, long long ldb,
                   float beta, Element* __restrict__ C, long long ldc, float* workspace) {
@@ -184,7 +222,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     Element* const ring = shared + 2 * PANEL_ELEMENTS + warp * LOADS * BLOCK;
     const Large large(NARROW_IS_B ? A : B, NARROW_IS_B ? lda : ldb, first_row + warp_row, rows, first_k, K);
     wait_for_previous_kernel(min(first_k, first_row));
-    multiply_blocks(sums, shared, ring, large, small, slice, count, panels);
+    if constexpr (KEEP_ADDRESSES == 0) {
+        multiply_blocks(sums, shared, ring, large, small, slice, count, panels);
+    } else if (large.has_whole_chunks()) {
+        const LargeChunks chunks(large, DEPTH * block_of(0, slice));
+        multiply_whole_chunks(sums, shared, ring, chunks, small, slice, count, panels);
+    } else {
+        multiply_blocks(sums, shared, ring, large, small, slice, count, panels);
+    }
 
     __syncthreads();  // no thread reads panels and blocks any more
     auto* const all_sums = reinterpret_cast<float*>(shared);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "configuration.h"
+#include "device/partial_copy.h"
 #include "device/stream.h"
 
 constexpr int DEPTH = 32;                        // number of k-steps of a block
@@ -69,7 +70,14 @@ struct Large {
         }
     }
 
+    /// Whether each chunk is aligned to 16 bytes, and lies either inside or outside of the matrix.
+    __device__ __forceinline__ bool has_whole_chunks() const {
+        return unit == 8 && (!LARGE_ALONG_K || present % 8 == 0);
+    }
+
 private:
+    friend struct LargeChunks;
+
     // Which chunks a lane copies. If the operand is contiguous along K, a lane copies the chunks of its own fragments:
     // 8 k-steps of each of its rows. If the operand is contiguous along M or N, the lane's i-th chunk is chunk
     // lane_chunk() of k-step 8 * lane_t() + line_of(i). So CHUNKS neighbouring lanes copy a whole k-step, and a request
@@ -123,6 +131,43 @@ private:
             for (int i = 0; i < AT_ONCE; ++i) {
 #pragma unroll
                 for (int n = 0; n < 8; ++n) block[place(first + i) + n] = elements[i][n];
+            }
+        }
+    }
+};
+
+/// The addresses of the chunks that a lane copies, for a matrix with whole chunks (Large::has_whole_chunks()). These
+/// are the chunks of a first block, from which the other blocks of a round have known distances.
+struct LargeChunks {
+    static constexpr int KEPT = LARGE_ALONG_K ? CHUNKS : 1;  // number of kept addresses
+    const Element* chunks[KEPT];  // contiguous along K: all chunks of the lane; otherwise only its chunk 0
+    long long stride;
+    int left;  // number of k-steps that exist from the first block on
+
+    /// The first block begins `k` k-steps after the first k-step of `large`.
+    __device__ __forceinline__ LargeChunks(const Large& large, int k) : stride(large.stride), left(large.present - k) {
+#pragma unroll
+        for (int i = 0; i < KEPT; ++i) chunks[i] = large.source(i, 0, 8, k);
+    }
+
+    /// Moves the first block by `k` k-steps.
+    __device__ __forceinline__ void advance(int k) {
+        left -= k;
+#pragma unroll
+        for (int i = 0; i < KEPT; ++i) chunks[i] += LARGE_ALONG_K ? k : k * stride;
+    }
+
+    /// Starts copying the block `k` k-steps after the first one. K-steps beyond the last one become zeros.
+    __device__ __forceinline__ void copy(Element* block, int k) const {
+        const bool is_whole = k + DEPTH <= left;
+#pragma unroll
+        for (int i = 0; i < CHUNKS; ++i) {
+            const Element* const from =
+                LARGE_ALONG_K ? chunks[i % KEPT] + k : chunks[0] + (k + i * (8 / CHUNKS)) * stride;
+            if (is_whole) {
+                copy_once<16>(block + Large::place(i), from);
+            } else {
+                copy_part_async(block + Large::place(i), from, k + Large::step_of(i, 0) < left ? 16 : 0);
             }
         }
     }
