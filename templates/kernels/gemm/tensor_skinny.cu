@@ -52,9 +52,10 @@
 //     panels       [copy 0 .........  |  copy 1 .................    |  copy 2
 //                                     ^ wait for the oldest group of copies, then a barrier
 //
-// A copy needs two addresses. With KEEP_ADDRESSES, a lane keeps the addresses of its next copies in registers
-// (LargeChunks), and the loop over the blocks of a round is unrolled. A block then takes fewer instructions. This is
-// possible if each piece of 16 bytes is aligned and lies either inside or outside of the matrix.
+// A copy needs an address in the matrix and a place in shared memory. With KEEP_ADDRESSES, a lane keeps addresses in
+// the matrix in registers (LargeChunks), and the loop over the blocks of a round is unrolled, so that the places are
+// constants. Then it takes fewer instructions to copy a block. If a piece of 16 bytes is not aligned or lies only
+// partly inside of the matrix, the kernel works as without KEEP_ADDRESSES.
 //
 //
 // FRAGMENTS
@@ -78,8 +79,9 @@
 // EDGES
 //
 // If the large operand is not aligned to 16 bytes, it is copied 8 or 4 bytes at a time, or element by element. If K is
-// not a multiple of 32, the last block along K is always copied element by element. The sums of rows and columns beyond
-// the edge of C are computed from arbitrary values and are not written.
+// not a multiple of 32, the last block along K is copied element by element. With KEEP_ADDRESSES, it is copied 16 bytes
+// at a time if possible (Large::has_whole_chunks()), with zeros for the missing k-steps. The sums of rows and columns
+// beyond the edge of C are computed from arbitrary values and are not written.
 //
 //
 // ONE CONFIGURATION, WORKED THROUGH
@@ -161,7 +163,8 @@ __device__ __forceinline__ void multiply_blocks(Sums& sums, Element* panel_stage
 
 /// The same as multiply_blocks(), but only for a matrix with whole chunks (Large::has_whole_chunks()). The loop over
 /// the blocks of a round is unrolled, so that the places in shared memory and the distances between blocks are
-/// constants. `next` has the addresses of the slice's first block.
+/// constants. At the call, the first block of `next` is the slice's first block. Round `panel` moves it to the first
+/// block of the next panel.
 __device__ __forceinline__ void multiply_whole_chunks(Sums& sums, Element* panel_stages, Element* ring,
                                                       LargeChunks next, const Small& small, int slice, int count,
                                                       int panels) {

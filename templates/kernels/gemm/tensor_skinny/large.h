@@ -136,13 +136,13 @@ private:
     }
 };
 
-/// The addresses of the chunks that a lane copies, for a matrix with whole chunks (Large::has_whole_chunks()). These
-/// are the chunks of a first block, from which the other blocks of a round have known distances.
+/// Addresses of chunks that a lane copies, for a matrix with whole chunks (Large::has_whole_chunks()). They belong to
+/// one block, the first block. copy() finds other blocks by their distance from it.
 struct LargeChunks {
     static constexpr int KEPT = LARGE_ALONG_K ? CHUNKS : 1;  // number of kept addresses
-    const Element* chunks[KEPT];  // contiguous along K: all chunks of the lane; otherwise only its chunk 0
+    const Element* chunks[KEPT];  // those of all chunks if the operand is contiguous along K, otherwise of chunk 0
     long long stride;
-    int left;  // number of k-steps that exist from the first block on
+    int left;  // number of k-steps that exist from the first block on; not positive if it lies beyond the last k-step
 
     /// The first block begins `k` k-steps after the first k-step of `large`.
     __device__ __forceinline__ LargeChunks(const Large& large, int k) : stride(large.stride), left(large.present - k) {
