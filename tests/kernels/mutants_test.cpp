@@ -184,17 +184,6 @@ protected:
         return pool.submit(program);
     }
 
-    // Returns how the mutant was detected: by a fault, or by a wrong result. Returns nothing if it was not.
-    std::optional<std::string> death(const LoadedKernel& loaded, const Launch& launch, ExactOperands& operands) const {
-        try {
-            operands.run(loaded, launch);
-        } catch (const DeviceFault& fault) {
-            return fault.what();
-        }
-        const auto wrong = operands.wrong();
-        return wrong ? std::optional("wrong: " + *wrong) : std::nullopt;
-    }
-
     // Runs the original and all mutants that were not detected yet, on one size after another with every check. Ends
     // when all mutants are detected, because correctness_test.cpp and bounds_test.cpp run the original on more sizes.
     void attack(const Configuration& configuration, const std::vector<Mutant>& mutants,
@@ -218,7 +207,7 @@ protected:
                 ExactOperands operands(*backend, kernel.operation, problem, check);
                 operands.expect(*reference);
                 const auto death_of = [&](const std::shared_future<CompilePool::Result>& compiled) {
-                    return death(*load(*backend, binary_of(compiled.get()), launch), launch, operands);
+                    return failure_of(operands, *load(*backend, binary_of(compiled.get()), launch), launch);
                 };
                 EXPECT_EQ(death_of(original), std::nullopt) << to_text(configuration) << " " << to_text(problem);
                 for (const auto& [i, compiled] : alive) causes[i] = death_of(compiled);

@@ -346,4 +346,16 @@ private:
     std::vector<void*> pointers_;
 };
 
+/// Runs a kernel in checked mode. Returns the message of a fault or of a wrong result; nothing if there is neither.
+inline std::optional<std::string> failure_of(ExactOperands& operands, const LoadedKernel& loaded,
+                                             const Launch& launch) {
+    try {
+        operands.run(loaded, launch);
+    } catch (const DeviceFault& fault) {
+        return fault.what();
+    }
+    const auto wrong = operands.wrong();
+    return wrong ? std::optional("wrong: " + *wrong) : std::nullopt;
+}
+
 }  // namespace smemtune

@@ -83,12 +83,7 @@ TEST_P(TensorWarpTiled, AccessesNothingOutsideItsOperandsAndSharedMemory) {
             operands.expect(*reference);
             const auto launch = launch_of(kernel, configuration, each, backend->device());
             const auto loaded = load(*backend, binary, launch);
-            try {
-                operands.run(*loaded, launch);
-                EXPECT_EQ(operands.wrong(), std::nullopt);
-            } catch (const DeviceFault& fault) {
-                ADD_FAILURE() << fault.what();
-            }
+            EXPECT_EQ(failure_of(operands, *loaded, launch), std::nullopt);
         }
     }
 }
