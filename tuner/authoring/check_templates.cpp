@@ -7,6 +7,7 @@
 #include "templates/launch/launch.h"
 #include "templates/launch/limits.h"
 #include "templates/space/value.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "util/parallel_for.h"
 
 namespace smemtune {
@@ -146,7 +147,9 @@ TemplateCheck check_template(const KernelTemplate& kernel, const Problem& proble
     }
     const bool has_program = kernel.operation.reference.has_program();
     std::vector<std::pair<std::string, Program>> beside;
-    if (has_program) beside.emplace_back("reference", reference_program(kernel, problem));
+    if (has_program) {
+        beside.emplace_back("reference", reference_program(kernel, reference_problem(kernel.operation, problem)));
+    }
     if (!kernel.operation.prepare_path.empty()) beside.emplace_back("prepare", prepare_program(kernel, problem));
     Compiled compiled(configurations.size() + beside.size(), Rejection{});
     parallel_for(compiled.size(), threads, [&](std::size_t i) {

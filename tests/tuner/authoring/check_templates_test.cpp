@@ -58,6 +58,23 @@ TEST(CheckTemplates, SpillsAreAFindingAndBrokenLimitsAnError) {
     EXPECT_THAT(findings({.registers = 72}), ElementsAre(HasSubstr("error: ")));
 }
 
+// A reference of narrow elements is compiled for the wide type, as it is for tuning.
+TEST(CheckTemplates, TheReferenceIsCompiledForTheTypeInWhichItComputes) {
+    const auto& all = builtin_templates();
+    const auto& kernel = *std::ranges::find(all, "tensor_skinny", &KernelTemplate::name);
+    class References : public FindingCompiler {
+    public:
+        References() : FindingCompiler({.registers = 32}) {}
+        [[nodiscard]] std::variant<Binary, Rejection> compile(const Program& program) const override {
+            if (program.entry == "reference") configuration = program.files.at("configuration.h");
+            return FindingCompiler::compile(program);
+        }
+        mutable std::string configuration;
+    } compiler;
+    check_template(kernel, gemm(4096, 16, 4096, "bf16", "nn"), model_device("sm_90"), compiler, 1);
+    EXPECT_THAT(compiler.configuration, HasSubstr("using Element = float"));
+}
+
 // The default of P is valid for large problems only.
 TEST(CheckTemplates, WhereTheDefaultIsNotValidTheFirstConfigurationThatIsTakesItsPlace) {
     const auto kernel = load_templates({{"turn.cu", ""}, {"turn.toml", R"toml([template]
