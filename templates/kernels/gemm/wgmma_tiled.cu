@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
     }
     if constexpr (SHARERS > 1) {
         cluster_barrier();
-    } else if (copies_a && copies_b) {
+    } else if (copies_a && copies_b && !has_room) {
         await_producer();
     } else {
         __syncthreads();

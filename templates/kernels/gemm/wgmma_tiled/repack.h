@@ -61,7 +61,7 @@ __device__ __forceinline__ uint4 chunk_between(const uint4& low, const uint4& hi
 template <class Shared>
 __device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from, int first, int stride, int count) {
     constexpr int ROOM = (UNIT + 1) * 16;  // bytes of a unit in shared memory, with the bytes around it
-    constexpr int MOST = (bytes_of_warp<Shared>() - 16) / ROOM, AT_ONCE = MOST < 32 ? MOST : 32;
+    constexpr int MOST = (bytes_of_warp<Shared>() - 16) / ROOM, AT_ONCE = MOST < 31 ? MOST : 31;
     static_assert(AT_ONCE > 0, "room for a unit of each warp");
     Barrier* const loaded = reinterpret_cast<Barrier*>(stages_of_warp(shared));
     unsigned char* const units = stages_of_warp(shared) + 16;
@@ -74,8 +74,10 @@ __device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from,
 #pragma unroll 1
     for (int done = 0; done < count; done += AT_ONCE, parity ^= 1) {
         const int now = min(AT_ONCE, count - done);
-        // Lane i starts the load of the i-th unit of this round.
-        const int unit = first + (done + min(lane, now - 1)) * stride, row = unit / segments, segment = unit % segments;
+        // Lane i + 1 starts the load of unit i of this round. Lane 0 starts none, because it alone reads the first
+        // bytes of a unit. If it also started the load, the tool racecheck would report a hazard that does not exist.
+        const int own = (lane + 31) % 32, unit = first + (done + min(own, now - 1)) * stride;
+        const int row = unit / segments, segment = unit % segments;
         const int elements = min(from.columns - segment * UNIT * CHUNK, UNIT * CHUNK);
         const auto begin =
             reinterpret_cast<unsigned long long>(from.matrix + row * from.leading + segment * UNIT * CHUNK);
@@ -84,15 +86,15 @@ __device__ __forceinline__ void copy_units(Shared& shared, const Repacked& from,
         const auto to = reinterpret_cast<unsigned long long>(from.copy + static_cast<long long>(row) * from.chunks() +
                                                              segment * UNIT);
         const int chunks_and_shift = (elements + CHUNK - 1) / CHUNK * 16 + static_cast<int>(begin % 16);
-        const unsigned all_bytes = __reduce_add_sync(0xffffffffU, lane < now ? bytes : 0);
+        const unsigned all_bytes = __reduce_add_sync(0xffffffffU, own < now ? bytes : 0);
         if (lane == 0) arrive_and_expect(loaded, static_cast<int>(all_bytes));
         __syncwarp();
-        if (lane < now) copy_bytes_once(units + lane * ROOM, begin / 16 * 16, bytes, loaded);
+        if (own < now) copy_bytes_once(units + own * ROOM, begin / 16 * 16, bytes, loaded);
         wait_for_phase(loaded, parity);
 #pragma unroll 1
         for (int i = 0; i < now; ++i) {
-            const int other = __shfl_sync(0xffffffffU, chunks_and_shift, i);
-            auto* const to_unit = reinterpret_cast<uint4*>(__shfl_sync(0xffffffffU, to, i));
+            const int other = __shfl_sync(0xffffffffU, chunks_and_shift, i + 1);
+            auto* const to_unit = reinterpret_cast<uint4*>(__shfl_sync(0xffffffffU, to, i + 1));
 #pragma unroll
             for (int part = 0; part < UNIT; part += 32) {
                 const int chunk = min(part + lane, other / 16 - 1);  // several lanes may write the last chunk of a row

@@ -6,10 +6,11 @@
 // CLUSTER_K blocks of the cluster that share the tile.
 //
 // If SPLIT_K is more than 1, the blocks write the totals of their cluster (if CLUSTER_K is 1: their own sums) to the
-// workspace. The SPLIT_K blocks with the same rank in their clusters then add up what they have written. These
-// additions are divided into SPLIT_K shares. A block must not wait without limit, because the other blocks may not have
-// started. So it waits a short time for the others to arrive. If all have arrived, it takes one share. Otherwise it
-// ends. The last block to arrive takes all shares that nobody else takes.
+// workspace. The SPLIT_K blocks with the same rank in their clusters then add up what they have written. If there is
+// little to add up, the last block to arrive does it. Otherwise the additions are divided into SPLIT_K shares. A block
+// must not wait without limit, because the other blocks may not have started. So it waits a short time for the others
+// to arrive. If all have arrived, it takes one share. Otherwise it ends. The last block to arrive takes all shares that
+// nobody else takes.
 #pragma once
 
 #include "device/cluster.h"
@@ -18,11 +19,14 @@
 
 constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four sums that a thread has
 
+// The number of shares. The wait for the other blocks takes about 1 us. Additions of up to 24 groups take less.
+constexpr int SHARES = GROUPS / CLUSTER_K * SPLIT_K > 24 ? SPLIT_K : 1;
+
 constexpr int TRIES = 50;  // how often a block checks whether the others have arrived; a check takes about 1 us
 
 /// The share of the additions that a block takes if SPLIT_K is more than 1.
 struct Share {
-    int number;    // the share to add up; SPLIT_K or more if there is none
+    int number;    // the share to add up; SHARES or more if there is none
     bool is_last;  // whether this block takes all shares that nobody else takes
 };
 
@@ -34,9 +38,10 @@ __device__ __forceinline__ Share arrive_and_take_share(int& note, SplitCounters*
         __threadfence();
         unsigned arrived = atomicAdd(&counters->arrived, 1U) + 1;
         const bool is_last = arrived == SPLIT_K;
-        for (int i = 0; arrived < SPLIT_K && i < TRIES; ++i) arrived = load_acquire(&counters->arrived);
+        for (int i = 0; SHARES > 1 && arrived < SPLIT_K && i < TRIES; ++i) arrived = load_acquire(&counters->arrived);
         __threadfence();
-        const unsigned share = arrived == SPLIT_K ? atomicAdd(&counters->taken, 1U) : SPLIT_K;
+        unsigned share = SHARES;
+        if (arrived == SPLIT_K) share = SHARES > 1 ? atomicAdd(&counters->taken, 1U) : 0;
         note = static_cast<int>(share * 2 + is_last);
     }
     consumer_barrier();
@@ -116,21 +121,22 @@ __device__ __forceinline__ void add_up_parts(Shared& shared, const Work& work, c
     SplitCounters* const own = counters + CLUSTER * work.first + work.rank;
     Share share = arrive_and_take_share(shared.note, own);
 #pragma unroll 1
-    while (share.number < SPLIT_K) {
-        unsigned next = SPLIT_K;
-        if (threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);  // its latency overlaps the additions
-        const int from = first + (end - first) * share.number / SPLIT_K;
-        const int up_to = first + (end - first) * (share.number + 1) / SPLIT_K;
+    while (share.number < SHARES) {
+        unsigned next = SHARES;
+        // The latency overlaps with the additions.
+        if (SHARES > 1 && threadIdx.x == 0 && share.is_last) next = atomicAdd(&own->taken, 1U);
+        const int from = first + (end - first) * share.number / SHARES;
+        const int up_to = first + (end - first) * (share.number + 1) / SHARES;
         const auto load = [&](int group, int split, float(&four)[4]) {
             load_four(four, parts + split * BLOCK_M * BLOCK_N + group * PLACES);
         };
         add_up_groups<SPLIT_K>(from, up_to, load, write);
-        if (!share.is_last) break;
+        if (SHARES == 1 || !share.is_last) break;
         consumer_barrier();  // all threads have read `note`
         if (threadIdx.x == 0) shared.note = static_cast<int>(next);
         consumer_barrier();
         share.number = shared.note;
     }
-    // The last block to get here resets the counters. No other block uses them any more.
-    if (threadIdx.x == 0 && atomicAdd(&own->left, 1U) == SPLIT_K - 1) *own = {};
+    // The last block that uses the counters resets them.
+    if (threadIdx.x == 0 && (SHARES > 1 ? atomicAdd(&own->left, 1U) == SPLIT_K - 1 : share.is_last)) *own = {};
 }
