@@ -10,6 +10,7 @@
 #include "runtime/configured_kernel.h"
 #include "runtime/cublas/cublas.h"
 #include "tests/gpu/support.h"
+#include "util/parallel_for.h"
 
 namespace smemtune {
 namespace {
@@ -141,7 +142,7 @@ protected:
             // The number of rows of C that are compared.
             const auto rows = std::min(static_cast<std::size_t>(extents.m), 16384 / n);
             std::vector<double> exact(rows * n), magnitude(exact.size());
-            for (std::size_t i = 0; i < rows; ++i) {
+            parallel_for(rows, std::thread::hardware_concurrency(), [&](std::size_t i) {
                 for (std::size_t l = 0; l < k; ++l) {
                     const double x = a[i * k + l];
                     for (std::size_t j = 0; j < n; ++j) {
@@ -149,7 +150,7 @@ protected:
                         magnitude[i * n + j] += std::abs(x * b[l * n + j]);
                     }
                 }
-            }
+            });
             const auto problem = to_text(extents.problem());
             const auto theirs =
                 errors(product(*cublas.gemm(extents.problem()).kernel, extents, a, b), exact, magnitude);
