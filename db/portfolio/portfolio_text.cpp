@@ -133,7 +133,7 @@ public:
                              .commit = optional("commit"),
                              .members = {}};
         read_places();
-        const auto templates = root_.table_at("templates", "{ tiled = \"hash\" }");
+        const auto& templates = root_.table_at("templates", "{ tiled = \"hash\" }");
         const Section hashes(path_, "[templates]", templates);
         std::set<std::string> known;
         for (const auto& section : root_.sections("member", "[[member]]")) {
@@ -166,7 +166,7 @@ private:
     }
 
     [[nodiscard]] Device read_device() const {
-        const auto table = root_.table_at("device", "{ name = \"...\" }");
+        const auto& table = root_.table_at("device", "{ name = \"...\" }");
         const Section section(path_, "[device]", table);
         std::set<std::string> known{"name"};
         Device device{.name = text(section, "name")};
@@ -242,7 +242,7 @@ private:
     }
 
     [[nodiscard]] Terms read_coefficients(const Section& member) const {
-        const auto table = member.table_at("coefficients", "{ launch = 2.5 }");
+        const auto& table = member.table_at("coefficients", "{ launch = 2.5 }");
         const Section section(path_, "coefficients", table);
         section.allow_only({term_names.begin(), term_names.end()});
         Terms coefficients{};

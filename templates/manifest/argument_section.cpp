@@ -76,7 +76,7 @@ public:
         : section_(section), type_(type), known_(known) {}
 
     [[nodiscard]] ArgumentValues read() const {
-        const auto table = section_.table_at("values", example());
+        const auto& table = section_.table_at("values", example());
         if (table.size() != 1) fail("holds " + std::to_string(table.size()) + " distributions instead of one");
         const std::string name(table.begin()->first.str());
         const auto& node = table.begin()->second;
@@ -183,7 +183,7 @@ double read_distance(const Section& section, const toml::table& table, const std
 }
 
 Tolerance read_tolerance(const Section& section) {
-    const auto table = section.table_at("tolerance", "{ relative = 1e-5 }");
+    const auto& table = section.table_at("tolerance", "{ relative = 1e-5 }");
     for (const auto& [key, node] : table) {
         if (key == "absolute" || key == "relative" || key == "share" || key == "equal_nans") continue;
         section.fail_at("tolerance", "'tolerance' knows no '" + std::string(key.str()) +

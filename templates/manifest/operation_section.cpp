@@ -79,7 +79,7 @@ Check read_check(const Section& section, const std::vector<Argument>& arguments)
         section.fail_at("broadcast", "'broadcast' names '" + name + "', which is no input with a batch stride");
     }
     check.poison = section.value_or<bool>("poison", "true", true);
-    const auto scalars = section.table_at("scalars", "{ alpha = 1 }");
+    const auto& scalars = section.table_at("scalars", "{ alpha = 1 }");
     for (const auto& [name, node] : scalars) {
         const auto is_this = [&name = name](const Argument& a) {  // clang 14 cannot capture a structured binding
             return a.kind == Argument::Kind::scalar && a.name == name.str();

@@ -117,8 +117,9 @@ const toml::node& Section::node(const std::string& key, const std::string& examp
     return *node;
 }
 
-toml::table Section::table_at(const std::string& key, const std::string& example) const {
-    if (!has(key)) return {};
+const toml::table& Section::table_at(const std::string& key, const std::string& example) const {
+    static const toml::table none;
+    if (!has(key)) return none;
     if (const auto* found = table_.get_as<toml::table>(key)) return *found;
     fail_at(key, "'" + key + "' must be a table; write for example " + key + " = " + example);
 }

@@ -85,7 +85,7 @@ public:
     }
 
     /// Returns the table at `key`; an empty table if the key is absent.
-    [[nodiscard]] toml::table table_at(const std::string& key, const std::string& example) const;
+    [[nodiscard]] const toml::table& table_at(const std::string& key, const std::string& example) const;
 
     /// Returns the expression at `key`. It may use the names in `known`.
     [[nodiscard]] Expression expression(const std::string& key, const std::string& example, const Names& known) const;
