@@ -15,20 +15,22 @@ namespace smemtune {
 
 namespace {
 
-void print_check(const TemplateCheck& check) {
-    fmt::print("{}: {} ({} programs compiled)\n", check.name, check.failed() ? "FAILED" : "ok", check.compiled);
+void print_check(const TemplateCheck& check, const Problem& problem) {
+    fmt::print("{} {}{}{}: {} ({} compiled)\n", check.name, problem.type, problem.layout.empty() ? "" : " ",
+               problem.layout, check.failed() ? "FAILED" : "ok", counted(check.compiled, "program"));
     for (const auto& finding : check.findings) {
         fmt::print("  {}  {}: {}\n", finding.is_error ? "error  " : "warning", finding.where, finding.what);
     }
 }
 
-nlohmann::json json_of(const TemplateCheck& check) {
+nlohmann::json json_of(const TemplateCheck& check, const Problem& problem) {
     auto findings = nlohmann::json::array();
     for (const auto& each : check.findings) {
         findings.push_back(
             {{"severity", each.is_error ? "error" : "warning"}, {"where", each.where}, {"what", each.what}});
     }
-    return {{"template", check.name}, {"ok", !check.failed()}, {"compiled", check.compiled}, {"findings", findings}};
+    return {{"template", check.name}, {"type", problem.type},       {"layout", problem.layout},
+            {"ok", !check.failed()},  {"compiled", check.compiled}, {"findings", findings}};
 }
 
 }  // namespace
@@ -66,9 +68,9 @@ int check_command(const Arguments& arguments, const ProcessEnvironment& process_
                 }
                 failed = failed || check.failed();
                 if (line.flag("json")) {
-                    checks.push_back(json_of(check));
+                    checks.push_back(json_of(check, problem));
                 } else {
-                    print_check(check);
+                    print_check(check, problem);
                 }
             }
         }
