@@ -78,8 +78,8 @@ private:
     std::vector<std::string> extents_;
     std::shared_ptr<StraightLine> line_;  // the rules and terms of all members; a common subexpression is computed once
     std::vector<Member> members_;
-    // The members that were verified for a class of problems, and the parts of `line_` that compute their rules and,
-    // after that, their terms.
+    // The members that were verified for a class of problems. `rules` and `terms` are the parts of the program `line_`
+    // that compute the rules and the terms of these members. The rules are computed first.
     struct OfClass {
         std::vector<std::size_t> members;  // indices in `members_`, in the order of the portfolio
         StraightLine::Part rules, terms;

@@ -22,7 +22,7 @@ public:
     static void heavy();
 
 private:
-    static inline constinit std::atomic<bool> available_ = false;  // NOLINT(*-global-variables): of the process
+    static inline constinit std::atomic<bool> available_ = false;  // NOLINT(*-global-variables): one for the process
 };
 
 }  // namespace smemtune

@@ -27,9 +27,9 @@ public:
         bool exists;  ///< whether there is a value: false after a division by zero or an overflow of 64 bits
     };
 
-    /// The values of all slots for one problem. Later calls of evaluate() with the same object reuse its memory. A call
-    /// copies the constants of its StraightLine into the object only if the object's previous call was for a different
-    /// StraightLine.
+    /// The values of all slots for one problem. Later calls of evaluate() with the same object reuse its memory.
+    /// line.evaluate() copies the constants of `line` into the object only if the previous call with this object was
+    /// for a different StraightLine.
     class Values {
     public:
         const Value& operator[](Slot slot) const { return values_[slot]; }

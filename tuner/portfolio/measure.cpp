@@ -17,8 +17,8 @@ namespace smemtune {
 
 namespace {
 
-// A cross-timed candidate gets shorter and fewer batches than a tuned one: many times help the fit of models more than
-// precise ones, and losses of a percent matter little.
+// A cross-timed candidate gets shorter and fewer batches than a tuned one. A large number of measured times helps the
+// fit of models more than precise times do, and losses of a percent matter little.
 constexpr double cross_batch_us = 600;
 constexpr double cross_spread = 0.02;
 

@@ -39,9 +39,9 @@
 //     consumer 0           | multiply tile 0 | write tile 0 |   | multiply tile 2 | write tile 2 ...
 //     consumer 1                             | multiply tile 1 | write tile 1 |   | multiply tile 3 ...
 //
-// This saves most time if K is small, because writing a tile then takes long in comparison with its products. But a
-// tile must be smaller than with PING_PONG = 0, because the registers of one consumer hold all sums of the tile. So
-// each loaded element is used in fewer products.
+// PING_PONG saves the most time if K is small, because writing a tile then takes long in comparison with its products.
+// But a tile must be smaller than with PING_PONG = 0, because the registers of one consumer hold all sums of the tile.
+// So each loaded element is used in fewer products.
 //
 //
 // A K-TILE IN SHARED MEMORY

@@ -11,8 +11,8 @@ namespace {
 
 // Coefficients are regularised towards the common model of the template. The weight of the common model is the sum of
 // two parts. The first part is the share `shrinkage` of the weight of the configuration's own times. The second part is
-// the weight of `common_times` measured times with average terms. This second part decides coefficients about which the
-// configuration's own times say little.
+// as large as the weight of `common_times` measured times whose terms have average values. This second part decides
+// coefficients about which the configuration's own times say little.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
 constexpr double unknown_error = 0.3;  // the assumed error of a model that is fitted to fewer than 3 measured times

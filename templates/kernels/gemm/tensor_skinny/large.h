@@ -21,12 +21,12 @@ __device__ __forceinline__ int row_of(int i, int half) {
     return LARGE_ALONG_K ? 16 * i + 8 * half + g : OWN * g + 2 * i + half;
 }
 
-/// If the large operand is contiguous along K: returns the place of this lane's 8 elements of line `line`, which is the
-/// index of the first one in a block in shared memory. The elements of neighbouring lanes are neighbours.
+/// If the large operand is contiguous along K: returns where this lane's 8 elements of line `line` begin in a block in
+/// shared memory, as the index of their first element. The elements of neighbouring lanes are neighbours.
 __device__ __forceinline__ int place_along_k(int line) { return (32 * line + static_cast<int>(threadIdx.x % 32)) * 8; }
 
-/// If the large operand is contiguous along M or N: returns the place of rows 8 * chunk .. 8 * chunk + 7 of k-step
-/// 8 * t + line, which is the index of the first one in a block in shared memory. Because of the exclusive or,
+/// If the large operand is contiguous along M or N: returns where rows 8 * chunk .. 8 * chunk + 7 of k-step 8 * t +
+/// line begin in a block in shared memory, as the index of their first element. Because of the exclusive or,
 /// neighbouring lanes use different banks, both when they write and when they read.
 __device__ __forceinline__ int place_along_rows(int line, int t, int chunk) {
     return 8 * ((4 * line + t) * CHUNKS + (chunk ^ (CHUNKS == 8 ? 2 * t : t / 2 * 2)));

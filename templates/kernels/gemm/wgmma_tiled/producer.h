@@ -6,8 +6,9 @@
 
 /// One operand, op(A) or op(B). Its side is the extent other than K: the rows of op(A) or the columns of op(B). A tile
 /// has SIDE rows or columns and BLOCK_K k-steps. If ALONG_SIDE is true, the operand is contiguous along its side,
-/// otherwise along K. If PLANES is 2, the copy engine copies two numbers for each element, one of each plane (see
-/// wgmma_split_tiled.cu). Along K, 32 numbers of the first plane alternate with 32 of the second plane.
+/// otherwise along K. If PLANES is 2, each element is stored as two numbers (see wgmma_split_tiled.cu). The first
+/// numbers of all elements are one plane, the second numbers are the other. The copy engine copies both planes. Along
+/// K, 32 numbers of the first plane alternate with 32 of the second plane.
 template <bool ALONG_SIDE, int SIDE, int PLANES = 1>
 struct Operand {
     const TensorMap& map;

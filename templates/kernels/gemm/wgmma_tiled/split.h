@@ -19,8 +19,9 @@
 
 constexpr int GROUPS = ROWS / 64 * (BLOCK_N / 8);  // number of groups of four sums that a thread has
 
-// The number of shares. The wait for the other blocks takes about 1 us. Additions of up to 24 groups take less.
-constexpr int SHARES = GROUPS / CLUSTER_K * SPLIT_K > 24 ? SPLIT_K : 1;
+// The number of shares. To wait for the other blocks and to take a share costs about 1 us, even if they arrive soon. So
+// one block adds up everything if each of its threads has at most 24 sets of four numbers.
+constexpr int SHARES = (GROUPS + CLUSTER_K - 1) / CLUSTER_K * SPLIT_K > 24 ? SPLIT_K : 1;
 
 constexpr int TRIES = 50;  // how often a block checks whether the others have arrived; a check takes about 1 us
 
