@@ -398,6 +398,29 @@ std::optional<TrialRecord> Store::recall(const TrialKey& key, const Configuratio
     });
 }
 
+std::optional<std::string> Store::why_rejected(std::int64_t device, std::optional<std::int64_t> problem,
+                                               const std::string& kernel_template,
+                                               const std::vector<std::string>& hashes,
+                                               const Configuration& configuration) const {
+    static const std::string sql = R"sql(
+SELECT t.reason FROM templates AS k JOIN trials AS t ON t.device = ? AND t.template = k.id
+WHERE k.name = ? AND k.hash IN (SELECT value FROM json_each(?)) AND t.configuration = ? AND t.reason IS NOT NULL
+    AND (t.problem = ? OR t.rejected_at IN ('wrong', 'crash')))sql";
+    return state_->guarded([&] {
+        return state_->query(sql)
+            .with(device, kernel_template, json_array(hashes), to_text(configuration), problem.value_or(-1))
+            .first([](const SQLite::Statement& row) { return row.getColumn(0).getString(); });
+    });
+}
+
+bool Store::failed_somewhere(const Configuration& configuration, const std::string& code_hash) const {
+    // The condition on rejected_at is that of the index trials_that_failed.
+    static const std::string sql =
+        "SELECT id FROM trials WHERE code_hash = ? AND rejected_at IN ('wrong', 'crash') AND configuration = ?";
+    return state_->guarded(
+        [&] { return state_->query(sql).with(code_hash, to_text(configuration)).first(read_id).has_value(); });
+}
+
 std::vector<TrialRecord> Store::trials(const TrialKey& key) const {
     static const std::string sql =
         select_trials("WHERE t.device = ? AND t.template = ? AND t.problem = ? ORDER BY t.id");

@@ -94,6 +94,14 @@ public:
     /// Throws std::invalid_argument if a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
+    /// Returns the reason if a trial of the configuration on this device was rejected for this problem, or gave a wrong
+    /// result or crashed for any problem; nothing if not. The trial's template has this name and one of these hashes.
+    [[nodiscard]] std::optional<std::string> why_rejected(std::int64_t device, std::optional<std::int64_t> problem,
+                                                          const std::string& kernel_template,
+                                                          const std::vector<std::string>& hashes,
+                                                          const Configuration& configuration) const;
+    /// Whether this machine code of the configuration gave a wrong result or crashed in a trial of any problem.
+    [[nodiscard]] bool failed_somewhere(const Configuration& configuration, const std::string& code_hash) const;
     /// All trials of a key, in the order in which they were first stored.
     [[nodiscard]] std::vector<TrialRecord> trials(const TrialKey& key) const;
     /// Deletes all trials of a key, including a winner among them. The option `--retune` does this.

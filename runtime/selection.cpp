@@ -182,7 +182,23 @@ bool Candidates::has_own_operation(const KernelTemplate& kernel) {
 std::optional<Candidate> Candidates::next() {
     if (auto candidate = next_stored()) return candidate;
     if (!untuned_) untuned_ = untuned();
-    return default_ < untuned_->size() ? std::optional(std::move((*untuned_)[default_++])) : std::nullopt;
+    while (default_ < untuned_->size()) {
+        auto& candidate = (*untuned_)[default_++];
+        if (!was_rejected(candidate)) return std::move(candidate);
+    }
+    return std::nullopt;
+}
+
+bool Candidates::was_rejected(const Candidate& untuned) {
+    if (store_ == nullptr || !own_row_) return false;
+    const auto& kernel = *untuned.kernel_template;
+    const auto reason =
+        store_->why_rejected(*own_row_, problem_row_, kernel.name, kernel.same_code_hashes(), *untuned.configuration);
+    if (reason) {
+        pass_over(kernel.name, "its default configuration was rejected (" + *reason +
+                                   "); tune the problem with other templates or configurations");
+    }
+    return reason.has_value();
 }
 
 std::optional<Candidate> Candidates::next_stored() {
@@ -261,6 +277,13 @@ bool Candidates::was_rejected_here(const TrialRow& row) const {
     return known && std::holds_alternative<Rejection>(known->outcome);
 }
 
+// Whether the machine code of the winner of another problem is known to be wrong at some problem. It may then be wrong
+// at this one, too.
+bool Candidates::failed_elsewhere(const TrialRow& row) const {
+    return row.problem != problem_ && !row.record.code_hash.empty() &&
+           store_->failed_somewhere(row.record.configuration, row.record.code_hash);
+}
+
 // The template of a stored trial; null if the template cannot be used. If the caller has the same version, returns the
 // caller's template and does not read the stored files.
 std::shared_ptr<const KernelTemplate> Candidates::template_of(const TrialRow& row) {
@@ -284,7 +307,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
     const auto& tuned_for = member != nullptr ? problem_ : row.problem;
     if (is_outdated(row, tuned_for)) return std::nullopt;
     try {
-        if (was_rejected_here(row)) return std::nullopt;
+        if (was_rejected_here(row) || (member == nullptr && failed_elsewhere(row))) return std::nullopt;
         auto found = member != nullptr ? member->kernel_template : template_of(row);
         if (!found || !supports(*found, problem_, device_)) return std::nullopt;
         const bool is_to_be_compared = member == nullptr || member->same_signature_as != expected_;

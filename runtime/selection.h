@@ -81,6 +81,9 @@ public:
     std::optional<Candidate> next();
     /// Like next(), but without the templates' defaults.
     std::optional<Candidate> next_stored();
+    /// Whether a trial of a default configuration on this device was rejected for this problem, or gave a wrong result
+    /// or crashed for any problem. The reason is added to why_not().
+    bool was_rejected(const Candidate& untuned);
     /// Messages about damaged rows, whose candidates were left out: "; MESSAGE" for each.
     [[nodiscard]] const std::string& damage() const { return damage_; }
 
@@ -108,6 +111,7 @@ private:
     void read_more_rows();
     [[nodiscard]] bool is_outdated(const TrialRow& row, const Problem& tuned_for) const;
     [[nodiscard]] bool was_rejected_here(const TrialRow& row) const;
+    [[nodiscard]] bool failed_elsewhere(const TrialRow& row) const;
     [[nodiscard]] std::optional<Candidate> tuned(const TrialRow& row, const Predictor::Member* member = nullptr);
     [[nodiscard]] bool is_here() const {
         return current_->standing != Standing::similar && current_->standing != Standing::remote;

@@ -320,7 +320,13 @@ CREATE TABLE portfolio (
 ) STRICT;
 )sql";
 
-constexpr std::array all_steps{version_1, version_2, version_3, version_4, version_5};
+// Older readers see no change from this step, either.
+constexpr const char* version_6 = R"sql(
+-- The machine code that failed at some problem: see Store::failed_somewhere().
+CREATE INDEX trials_that_failed ON trials (code_hash) WHERE rejected_at IN ('wrong', 'crash');
+)sql";
+
+constexpr std::array all_steps{version_1, version_2, version_3, version_4, version_5, version_6};
 
 }  // namespace
 

@@ -34,7 +34,18 @@ std::optional<Candidate> LayeredCandidates::next() {
     }
     if (best != nullptr) return std::exchange(best->head, std::nullopt);
     if (!defaults_) defaults_.emplace(make_(nullptr, nullptr));
-    return defaults_->next();
+    auto untuned = defaults_->next();
+    while (untuned && was_rejected(*untuned)) untuned = defaults_->next();
+    return untuned;
+}
+
+// Whether a trial of this default configuration was rejected according to any layer.
+bool LayeredCandidates::was_rejected(const Candidate& untuned) {
+    for (std::size_t layer = 0; layer < sources_.size(); ++layer) {
+        auto& candidates = sources_[layer].candidates;
+        if (candidates && layers_.use(layer, [&](Store&) { return candidates->was_rejected(untuned); })) return true;
+    }
+    return false;
 }
 
 std::string LayeredCandidates::damage() const {

@@ -37,6 +37,7 @@ private:
     };
 
     void read_head(std::size_t layer);
+    bool was_rejected(const Candidate& untuned);
 
     Layers& layers_;
     Make make_;

@@ -976,5 +976,21 @@ TEST_F(StoreTest, AWinnerThatIsDeclaredAgainIsDecidedAnew) {
     }
 }
 
+// A fetch asks this for each winner of another problem, so it must not read all trials.
+TEST_F(StoreTest, CodeThatFailedAnywhereIsFoundByAnIndex) {
+    auto trial = rejected(key, tile(16), Stage::wrong);
+    trial.code_hash = "of the code";
+    store.remember(trial);
+    EXPECT_TRUE(store.failed_somewhere(tile(16), "of the code"));
+    EXPECT_FALSE(store.failed_somewhere(tile(16), "of other code"));
+    EXPECT_FALSE(store.failed_somewhere(tile(32), "of the code"));
+    SQLite::Database database(path);
+    SQLite::Statement plan(database,
+                           "EXPLAIN QUERY PLAN SELECT id FROM trials WHERE code_hash = ? AND rejected_at IN ('wrong', "
+                           "'crash') AND configuration = ?");
+    ASSERT_TRUE(plan.executeStep());
+    EXPECT_NE(plan.getColumn(3).getString().find("trials_that_failed"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace smemtune

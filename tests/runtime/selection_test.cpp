@@ -220,6 +220,62 @@ TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
     EXPECT_EQ(found[1].choice.match, Match::untuned);
 }
 
+// Without this, the database would know that a kernel is wrong for a problem, and serve it for this problem.
+TEST_F(Selection, ADefaultThatWasRejectedIsLeftOut) {
+    const auto problem = gemm(100, 100, 100);
+    const auto& naive = find_template(templates, "naive");
+    const auto defaults = [&](const Problem& asked) { return of(asked, "naive").size(); };
+    EXPECT_EQ(defaults(problem), 1U);
+    const TrialKey key{
+        .device = store.remember(device),
+        .kernel_template = store.remember(TemplateRecord{naive.name, naive.operation.name, naive.hash, naive.files}),
+        .problem = store.remember(problem)};
+    for (const auto stage : {Stage::timeout, Stage::wrong, Stage::crash}) {
+        store.remember(TrialRecord{
+            .key = key, .configuration = default_configuration(naive), .outcome = Rejection{stage, "C[0,0] is 1"}});
+        Candidates candidates(problem, device, &store, templates, "naive");
+        EXPECT_EQ(candidates.next(), std::nullopt);
+        EXPECT_THAT(candidates.why_not(), HasSubstr("naive: its default configuration was rejected "
+                                                    "(C[0,0] is 1); tune the problem"));
+    }
+    EXPECT_EQ(defaults(gemm(100, 100, 101)), 0U) << "it crashes at other problems";
+    store.remember(TrialRecord{
+        .key = key, .configuration = default_configuration(naive), .outcome = Rejection{Stage::timeout, "30 s"}});
+    EXPECT_EQ(defaults(problem), 0U);
+    EXPECT_EQ(defaults(gemm(100, 100, 101)), 1U) << "another problem";
+    device = model_device("sm_80");
+    EXPECT_EQ(defaults(problem), 1U) << "another device";
+}
+
+TEST_F(Selection, AWinnerWhoseCodeFailedAtAnyProblemIsNotTheNearest) {
+    const Binary binary{.entry = "tiled", .target = "sm_90a", .compiler = "nvrtc", .code = {1, 2, 3}, .resources = {}};
+    const auto& kernel = find_template(templates, "tiled");
+    const auto configuration = parse_configuration("TILE_WIDTH=8");
+    const auto tuned_for = gemm(128, 128, 128);
+    store_winner(store, device, kernel, tuned_for, configuration, 10, &binary);
+    const auto match = [&](const Problem& problem) { return first(problem, "tiled").match; };
+    EXPECT_EQ(match(gemm(100, 71, 128)), Match::nearest);
+    const auto remember = [&](const std::string& code_hash, Stage stage) {
+        store.remember(TrialRecord{
+            .key = {store.remember(device),
+                    store.remember(TemplateRecord{kernel.name, kernel.operation.name, kernel.hash, kernel.files}),
+                    store.remember(gemm(100, 70, 128))},
+            .configuration = configuration,
+            .outcome = Rejection{stage, "C[0,0] is 1"},
+            .code_hash = code_hash});
+    };
+    const auto code_hash = sha256(std::as_bytes(std::span(binary.code)));
+    remember("other code", Stage::wrong);
+    EXPECT_EQ(match(gemm(100, 71, 128)), Match::nearest);
+    remember(code_hash, Stage::timeout);  // slow, but not wrong
+    EXPECT_EQ(match(gemm(100, 71, 128)), Match::nearest);
+    for (const auto stage : {Stage::wrong, Stage::crash}) {
+        remember(code_hash, stage);
+        EXPECT_EQ(match(gemm(100, 71, 128)), Match::untuned);
+        EXPECT_EQ(match(tuned_for), Match::exact) << "it was verified there";
+    }
+}
+
 TEST_F(Selection, ADefaultThatIsNotValidHereIsReplacedByAValidOne) {
     const auto of_m = [&](std::int64_t m) {
         const auto problem = gemm(m, 10, 10);

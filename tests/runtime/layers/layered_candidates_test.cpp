@@ -86,6 +86,33 @@ protected:
     const Problem another = gemm(512, 256, 256);
 };
 
+TEST_F(LayeredCandidatesTest, ADefaultThatAnyLayerRejectedForTheProblemIsLeftOut) {
+    const auto& naive = find_template(templates, "naive");
+    Store(file("user")).remember(device);
+    {
+        Store store(file("application"));
+        store.remember(TrialRecord{
+            .key = {store.remember(device),
+                    store.remember(TemplateRecord{naive.name, naive.operation.name, naive.hash, naive.files}),
+                    store.remember(problem)},
+            .configuration = default_configuration(naive),
+            .outcome = Rejection{Stage::timeout, "C[0,0] is 1"}});
+    }
+    const auto is_served = [&](const Problem& asked) {
+        Layers layers({}, [&](const std::string& message) { warnings.push_back(message); });
+        layers.add_required(file("user"));
+        layers.add(file("application"));
+        LayeredCandidates candidates(layers, [&](const Store* store, PredictorCache* predictors) {
+            return Candidates(asked, device, store, templates, "naive", {}, StoredTemplates::any, predictors);
+        });
+        const bool found = candidates.next().has_value();
+        EXPECT_EQ(candidates.why_not().find("C[0,0] is 1") == std::string::npos, found);
+        return found;
+    };
+    EXPECT_FALSE(is_served(problem));
+    EXPECT_TRUE(is_served(another));
+}
+
 TEST_F(LayeredCandidatesTest, TheFirstLayerWithTheWinnerOfTheProblemServesAndLaterOnesAreNotOpened) {
     tuned("user", device, another, "TILE_WIDTH=8");
     tuned("application", device, problem, "TILE_WIDTH=16");
