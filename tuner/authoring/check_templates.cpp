@@ -128,7 +128,8 @@ TemplateCheck check_template(const KernelTemplate& kernel, const Problem& proble
     if (configurations.empty()) {
         check.findings.push_back({true, "parameters",
                                   "no configuration is valid for " + to_text(problem) + "; 'smemtune templates " +
-                                      kernel.name + "' shows what each rule removes"});
+                                      kernel.name + " --templates FOLDER --sizes " + size_text(problem) +
+                                      "' shows what each rule removes"});
     }
     for (const auto& parameter : kernel.parameters) {
         for (const auto value : parameter.values) {

@@ -291,16 +291,20 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
             fmt::print(stderr, "interrupted: everything finished is stored; {}\n", go_on);
             return interrupted_by_user;
         }
+        const auto has_winner = [](const ProblemResult& each) { return each.best.has_value(); };
         if (report.ended == "budget") {
-            fmt::print(stderr, "the budget is spent; {}\n", go_on);
+            // The report lacks the problems that were not begun.
+            const auto done = static_cast<std::size_t>(std::ranges::count_if(report.problems, has_winner));
+            const auto all = request.problems.size();
+            const auto left = fmt::format(" ({} of {} without a winner)", all - done, counted(all, "size"));
+            fmt::print(stderr, "the budget is spent; {}{}\n", go_on, done == all ? "" : left);
+            if (done == 0 && !report.rejected.empty()) code = nothing_found;
             continue;
         }
         if (std::ranges::any_of(validation.problems, [](const Validation& each) { return each.runs == 0; })) {
             code = nothing_found;
         }
-        if (!std::ranges::all_of(report.problems, [](const ProblemResult& each) { return each.best.has_value(); })) {
-            code = nothing_found;
-        }
+        if (!std::ranges::all_of(report.problems, has_winner)) code = nothing_found;
     }
     return code;
 }

@@ -81,6 +81,9 @@ private:
         } else {
             to_.remember(trial);
             to_.set_winner(trial.key, trial.configuration, std::nullopt);
+            if (!trial.code_hash.empty()) {
+                leave_out("the machine code of " + what, "it is missing or damaged; tune again to store it");
+            }
         }
         ++result.winners;
     }

@@ -145,7 +145,8 @@ const std::vector<Mistake> mistakes{
     {"\"THREADS * FAST <= 128\"", "\"THREADS * FAST <= \"",
      "count.toml:16: [[constraint]] 'rule': expression 'THREADS * FAST <= ', column 19: expected a number or a name"},
     {"\"THREADS * FAST <= 128\"", "\"THREADS < 4\"",
-     "parameters: no configuration is valid for count f32 64; 'smemtune templates count' shows what each rule removes",
+     "parameters: no configuration is valid for count f32 64; 'smemtune templates count --templates FOLDER --sizes 64' "
+     "shows what each rule removes",
      1},
     {"\"THREADS * FAST <= 128\"", "\"THREADS / FAST <= 128\"",
      "count.toml: expression 'THREADS / FAST <= 128': division by zero for some values of the parameters; guard it, as "
@@ -160,7 +161,8 @@ const std::vector<Mistake> mistakes{
      "count.toml:20: [launch] has an unknown key 'blocks'; known: block dynamic_shared_bytes grid registers "
      "static_shared_bytes workspace_bytes"},
     {"grid  = [\"ceil_div(n, THREADS)\"]", "grid  = [\"n / THREADS - 1\"]",
-     "parameters: no configuration is valid for count f32 64; 'smemtune templates count' shows what each rule removes",
+     "parameters: no configuration is valid for count f32 64; 'smemtune templates count --templates FOLDER --sizes 64' "
+     "shows what each rule removes",
      1},
     {"grid  = [\"ceil_div(n, THREADS)\"]", "grid  = [\"ceildiv(n, THREADS)\"]",
      "count.toml:21: [launch] 'grid': expression 'ceildiv(n, THREADS)', column 1: unknown function 'ceildiv'; known: "

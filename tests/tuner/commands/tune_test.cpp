@@ -75,7 +75,21 @@ TEST(TuneCommand, AfterASpentBudgetTheCommandWithoutRetuneGoesOn) {
     const auto cut = tune(scratch, {"--sizes", "16..2048", "--budget", "1s", "--retune", "--json"});
     EXPECT_EQ(cut.code, 0) << "a size without a winner is no failure then";
     EXPECT_EQ(json::parse(cut.out).at("ended"), "budget");
-    EXPECT_EQ(cut.err, "the budget is spent; run the same command without --retune to go on\n");
+    EXPECT_THAT(cut.err, ::testing::MatchesRegex("the budget is spent; run the same command without --retune to go on "
+                                                 "\\(. of 8 sizes without a winner\\)\n"));
+}
+
+TEST(TuneCommand, ASpentBudgetIsAFailureIfEverythingThatWasTriedWasRejected) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    auto source = read_text(folder / "work.cu");
+    source.insert(source.find("    const int column"), "    for (volatile int i = 0; M == 16; i = i + 1) {}\n");
+    write_text(folder / "work.cu", source);
+    const auto cut = run(scratch, {"tune", "--device", "host", "--templates", folder, "--db", "t.db", "--sizes", "16",
+                                   "--deadline", "1s", "--budget", "2s"});
+    EXPECT_EQ(cut.code, 1);
+    EXPECT_THAT(cut.err, HasSubstr("the budget is spent; run the same command to go on (1 of 1 size without a "));
 }
 
 TEST(TuneCommand, WhereNoKernelIsRightNothingIsFound) {

@@ -146,8 +146,10 @@ TEST_F(ExportDatabase, MachineCodeThatIsNotWhatWasVerifiedStaysBehind) {
     other.target = "sm_80 f32 nn";
     from.set_portfolio({from.remember(device), "gemm", "f32", "nn"}, {}, {other});
     Store to(scratch / "to.db");
-    EXPECT_EQ(export_database(from, to, true).winners, 1);
+    const auto exported = export_database(from, to, true);
+    EXPECT_EQ(exported.winners, 1);
     EXPECT_EQ(to.summary().binaries, 0) << "such a winner is compiled where it is served";
+    EXPECT_THAT(exported.left_out, ElementsAre(HasSubstr("the machine code of tiled for gemm f32 nn 64x64x64: ")));
 }
 
 TEST_F(ExportDatabase, DamagedRowsStayBehindAndTheRestIsCopied) {
