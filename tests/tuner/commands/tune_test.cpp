@@ -19,6 +19,16 @@ Finished tune(const Scratch& scratch, const std::vector<std::string>& more, cons
     return run(scratch, words);
 }
 
+// Returns a folder with the kernel `work`, in which each thread first executes `line`.
+std::filesystem::path kernel_with(const Scratch& scratch, const std::string& line) {
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("work"), folder);
+    auto source = read_text(folder / "work.cu");
+    source.insert(source.find("    const int column"), line);
+    write_text(folder / "work.cu", source);
+    return folder;
+}
+
 TEST(TuneCommand, TheDatabaseRecordsTheRequest) {
     const Scratch scratch;
     ASSERT_EQ(tune(scratch, {"--sizes", "16,24", "--search", "random", "--evaluations", "2", "--patience", "7",
@@ -81,11 +91,7 @@ TEST(TuneCommand, AfterASpentBudgetTheCommandWithoutRetuneGoesOn) {
 
 TEST(TuneCommand, ASpentBudgetIsAFailureIfEverythingThatWasTriedWasRejected) {
     const Scratch scratch;
-    const std::filesystem::path folder = scratch / "kernels";
-    std::filesystem::copy(fixture("work"), folder);
-    auto source = read_text(folder / "work.cu");
-    source.insert(source.find("    const int column"), "    for (volatile int i = 0; M == 16; i = i + 1) {}\n");
-    write_text(folder / "work.cu", source);
+    const auto folder = kernel_with(scratch, "    for (volatile int i = 0; M == 16; i = i + 1) {}\n");
     const auto cut = run(scratch, {"tune", "--device", "host", "--templates", folder, "--db", "t.db", "--sizes", "16",
                                    "--deadline", "1s", "--budget", "2s"});
     EXPECT_EQ(cut.code, 1);
@@ -94,11 +100,7 @@ TEST(TuneCommand, ASpentBudgetIsAFailureIfEverythingThatWasTriedWasRejected) {
 
 TEST(TuneCommand, WhereNoKernelIsRightNothingIsFound) {
     const Scratch scratch;
-    const std::filesystem::path folder = scratch / "kernels";
-    std::filesystem::copy(fixture("work"), folder);
-    auto source = read_text(folder / "work.cu");
-    source.insert(source.find("    const int column"), "    if (M == 24) return;\n");
-    write_text(folder / "work.cu", source);
+    const auto folder = kernel_with(scratch, "    if (M == 24) return;\n");
     const auto code_of = [&](const std::string& sizes, const std::vector<std::string>& more) {
         std::vector<std::string> words{"tune", "--device", "host", "--templates",   folder, "--db",
                                        "t.db", "--sizes",  sizes,  "--evaluations", "1"};
