@@ -99,6 +99,7 @@ std::set<Problem> problems_for(const KernelTemplate& kernel, const Configuration
 TEST_P(ShippedPortfolios, AreRightInEachClassOfAlignment) {
     int texts = 0;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(SMEMTUNE_SOURCE_DIR) + "/db/portfolios")) {
+        if (entry.path().extension() != ".toml") continue;
         std::ifstream file(entry.path());
         const auto text = parse_portfolio_text(entry.path(), {std::istreambuf_iterator(file), {}});
         if (text.device.name != device.name || text.type != GetParam()) continue;

@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) CLUSTER_DIM
         if (copies_a) prefetch_map(A_TILES);
         if (copies_b) prefetch_map(B_TILES);
         if constexpr (PING_PONG) init_barrier(&shared.turns[0], 1), init_barrier(&shared.turns[1], 1);
-        init_stages(shared, copies_a && copies_b ? 1 : WARPGROUP);
+        init_stages(shared, copies_a && copies_b ? 1 : WARPGROUP, BLOCK_M / ROWS * SHARERS);
     }
     if constexpr (SHARERS > 1) {
         cluster_barrier();

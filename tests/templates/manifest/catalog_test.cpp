@@ -378,8 +378,8 @@ TEST(Catalog, TheHashesOfStoredTrialsCountAsThoseOfTheBuiltInTemplates) {
                                                     {"tiled", "f53311fb-aafb-55bd-9c66-bc9919a26ddf"},
                                                     {"tiled_transpose", "48dd4b02-830a-5f75-893b-2eab3baf21d9"},
                                                     {"warp_tiled", "6431d4a5-403e-5d93-9383-e0e4bbf8d12e"},
-                                                    {"wgmma_split_tiled", "3b18ab56-9af2-5a11-b6a9-8c350fe3fd63"},
-                                                    {"wgmma_tf32_tiled", "fb38fc6d-dea6-5cbc-9abe-64775db20fae"},
+                                                    {"wgmma_split_tiled", "85c85313-f1ba-5a5e-932a-f5e286886616"},
+                                                    {"wgmma_tf32_tiled", "71bc9a43-e54f-52fb-8030-e732c0b74854"},
                                                     {"wgmma_tiled", "2aaaf5d7-4086-548b-8a9f-1b81ac771964"}};
     EXPECT_EQ(kernels.size(), stored.size());
     for (const auto& [name, hash] : stored) {

@@ -68,14 +68,15 @@ struct Consumer {
     }
 
 private:
-    // Reports that this consumer is done with a stage, so that the stage can be filled again. If the blocks of the
-    // cluster copy into each other's stages, thread i reports this to block i.
+    // Reports that this consumer is done with a stage, so that the stage can be filled again. Each thread reports by
+    // itself, because each thread loads its part of the left operand from the stage. If the blocks of the cluster copy
+    // into each other's stages, thread i reports to block i for all threads.
     __device__ __forceinline__ void leave(int stage) const {
-        const int thread = threadIdx.x % WARPGROUP;
         if constexpr (SHARERS > 1) {
+            const int thread = threadIdx.x % WARPGROUP;
             if (thread < SHARERS) arrive_at(&shared.empty[stage], thread);
         } else {
-            if (thread == 0) arrive(&shared.empty[stage]);
+            arrive(&shared.empty[stage]);
         }
     }
 

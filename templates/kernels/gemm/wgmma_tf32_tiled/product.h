@@ -46,7 +46,7 @@ __device__ __forceinline__ void wgmma_tf32_product(int M, int N, float alpha, co
     if (threadIdx.x == CONSUMERS * WARPGROUP) {  // the thread that starts the copies
         if (copies_left) prefetch_map(left_map);
         if (copies_right) prefetch_map(right_map);
-        init_stages(shared, copies_left && copies_right ? 1 : WARPGROUP);
+        init_stages(shared, copies_left && copies_right ? 1 : WARPGROUP, READERS);
     }
     if constexpr (SHARERS > 1) {
         cluster_barrier();

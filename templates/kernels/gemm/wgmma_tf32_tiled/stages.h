@@ -19,6 +19,9 @@ __device__ __forceinline__ Shared& shared_of_block() {
     return *reinterpret_cast<Shared*>(shared_memory + ((address + 1023) / 1024 * 1024 - address));
 }
 
+/// How many threads report that they are done with a stage (Consumer::leave).
+constexpr int READERS = CONSUMERS * (SHARERS > 1 ? SHARERS : WARPGROUP);
+
 /// The left or right operand of D = left * right. `sides` is the number of rows (left) or columns (right) of D;
 /// `leading` is the leading dimension.
 struct Matrix {

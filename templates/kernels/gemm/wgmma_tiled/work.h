@@ -117,14 +117,14 @@ __device__ __forceinline__ void consumer_barrier() {
     asm volatile("bar.sync 1, %0;" ::"n"(CONSUMERS * WARPGROUP) : "memory");
 }
 
-/// Initialises the barriers of all stages. One thread calls it. `arrivals` is the number of threads that arrive at
-/// full[s].
+/// Initialises the barriers of all stages. One thread calls it. Each time a stage is used, `writers` threads arrive at
+/// its barrier `full`, and `readers` threads at `empty`.
 template <class Shared>
-__device__ __forceinline__ void init_stages(Shared& shared, int arrivals) {
+__device__ __forceinline__ void init_stages(Shared& shared, int writers, int readers) {
 #pragma unroll
     for (int stage = 0; stage < STAGES; ++stage) {
-        init_barrier(&shared.full[stage], arrivals);
-        init_barrier(&shared.empty[stage], BLOCK_M / ROWS * SHARERS);
+        init_barrier(&shared.full[stage], writers);
+        init_barrier(&shared.empty[stage], readers);
     }
     fence_barriers();
 }
