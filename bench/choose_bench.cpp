@@ -1,6 +1,6 @@
-// Measures, for shapes that nobody tuned, how long the runtime takes to choose a configuration, and how long a whole
-// fetch takes once the portfolio's kernels are loaded. DATABASE must have one device and a portfolio for it with the
-// members' machine code, like a shipped database. No GPU is needed: a fake backend reports the device's properties,
+// Measures how long the runtime takes to choose a configuration for a shape that nobody tuned. Also measures how long a
+// whole fetch takes once the portfolio's kernels are loaded. DATABASE must have one device and a portfolio for it with
+// the members' machine code, like a shipped database. No GPU is needed: a fake backend reports the device's properties,
 // accepts the code and runs nothing. If DEVICE is given, fetches on that device are measured too. Prints members of a
 // JSON object for bench/record.sh.
 //

@@ -37,9 +37,9 @@ void fill(const std::filesystem::path& path, const Device& device, const Compile
 }
 
 struct Round {
-    double first_us = 0;    // constructing a Runtime and fetching a problem that is not stored; loads the machine code
-    double exact_us = 0;    // one more fetch, of a stored problem
-    double nearest_us = 0;  // fetches of problems that are not stored: the median time
+    double first_us = 0;    // time to construct a Runtime, load the code and fetch a problem that is not stored
+    double exact_us = 0;    // time of one more fetch, of a stored problem
+    double nearest_us = 0;  // median time of further fetches, of problems that are not stored
 };
 
 Round measure(const std::filesystem::path& database, int count, int round) {
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     for (const int count : counts) fill(path(count), device, *compiler, count);
     std::vector<std::vector<Round>> rounds(counts.size());
     constexpr int all_rounds = 75;
-    for (int round = 0; round < all_rounds; ++round) {  // alternates between databases, so that other load affects all
+    for (int round = 0; round < all_rounds; ++round) {  // databases alternate, so that other load affects all
         for (std::size_t i = 0; i < counts.size(); ++i) {
             rounds[i].push_back(measure(path(counts[i]), counts[i], round));
         }

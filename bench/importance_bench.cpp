@@ -1,8 +1,8 @@
 // Measures whether `smemtune db importance` ranks parameters as an exact analysis of variance does. Each LANDSCAPE must
 // be complete: a cache of Kernel Tuner, or a database of exhaustive searches with one template and size. From each
-// landscape, the benchmark takes samples of 100 to 2,000 configurations: some samples are drawn at random, others are
-// the configurations that the default search tries first. For each sample, the benchmark compares the parameters' main
-// effects and their order with the exact ones. See bench/record.sh.
+// landscape, the benchmark takes samples of 100 to 2,000 configurations. Some samples are drawn at random; the others
+// are the configurations that the default search tries first. For each sample, the benchmark compares the parameters'
+// main effects and their order with the exact ones. See bench/record.sh.
 //
 //     importance_bench LANDSCAPE...
 #include <fmt/format.h>
@@ -33,8 +33,8 @@ Outcome outcome_of(const std::optional<double>& cost) {
 
 // Computes the main effects from their definition, without using tuner/analysis. t is the time of a configuration. For
 // each value of a parameter, log t has a mean over all measured configurations with this value. The main effect of the
-// parameter is the variance of these means, weighted by the number of configurations, as a share of the variance of
-// log t.
+// parameter is the variance of these means (weighted by the number of configurations), divided by the variance of log
+// t.
 std::map<std::string, double> exact_main_effects(const Landscape& landscape) {
     struct Sum {
         double of_logs = 0;

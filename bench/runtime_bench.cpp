@@ -1,7 +1,7 @@
 // Measures the cost of fetches on the host device, without a compile: the time of a first and of a repeated fetch, and
-// how much memory many fetched shapes take, and how much memory launches on many streams take. All shapes use the
-// machine code of one stored winner. The streams use a stored winner that needs a workspace. Prints members of a JSON
-// object for bench/record.sh.
+// the memory that many fetched shapes take. Also measures the memory that launches on many streams take. All shapes use
+// the machine code of one stored winner. The streams use a stored winner that needs a workspace. Prints members of a
+// JSON object for bench/record.sh.
 //
 //     runtime_bench [SHAPES [STREAMS]]
 #include <fmt/format.h>

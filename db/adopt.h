@@ -17,11 +17,11 @@ bool has_same_code(Connection& connection, const TemplateRecord& kernel_template
 
 /// Merges the rows that has_same_code() looks for. All of them are merged into one row, which has the hash of
 /// `kernel_template`. If no row has this hash, the newest of the rows to merge gets it. The trials, machine code and
-/// portfolio members of the other rows move to the row with this hash, and the other rows are deleted. If the row with
-/// this hash already has a trial of the same device, problem and configuration, that trial is kept, and the trial from
-/// the other row is deleted. If the deleted trial was the winner, the kept trial becomes the winner, provided that it
-/// was measured completely and verified. The stored source files do not change; the caller updates them. `defaults`:
-/// see Store::remember. Runs inside the caller's transaction.
+/// portfolio members of the other rows move to the row with this hash, and the other rows are deleted. The row with
+/// this hash may already have a trial of the same device, problem and configuration. Then that trial is kept, and the
+/// trial from the other row is deleted. If the deleted trial was the winner, the kept trial becomes the winner,
+/// provided that it was measured completely and verified. The stored source files do not change; the caller updates
+/// them. `defaults`: see Store::remember. Runs inside the caller's transaction.
 void adopt_same_code(Connection& connection, const TemplateRecord& kernel_template, const Configuration& defaults);
 
 }  // namespace smemtune

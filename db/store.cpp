@@ -40,7 +40,8 @@ constexpr auto forget_all_verification = R"sql(
 UPDATE trials SET verified_by = 'unrecorded'
 WHERE template = ? AND configuration = ? AND code_hash <> ? AND cut_short = 0 AND verified_by IS NOT NULL)sql";
 
-// Used when machine code is replaced: portfolio members that were verified with the replaced code are deleted.
+// These statements delete portfolio members whose machine code was replaced or gave a wrong result. The second one
+// deletes all members whose code is not the given code.
 constexpr auto forget_members = "DELETE FROM portfolio WHERE template = ? AND configuration = ? AND code_hash = ?";
 constexpr auto forget_all_members = "DELETE FROM portfolio WHERE template = ? AND configuration = ? AND code_hash <> ?";
 
@@ -203,9 +204,9 @@ std::optional<Store::Known> Store::State::find_unchanged(const Problem& problem)
 
 void Store::State::read_unchanged() {
     // Without the cache, a lookup takes about 6 us more than with it. Filling the cache takes about 2 us for each
-    // problem. The cache is filled only if there are at most two problems for each earlier lookup, so filling it takes
-    // at most 4 us for each earlier lookup. If the file changes right afterwards, this time is wasted, but it is less
-    // than what a cache would have saved in the earlier lookups.
+    // problem. The cache is filled only if there are at most two problems for each earlier lookup. Filling it then
+    // takes at most 4 us for each earlier lookup. If the file changes right afterwards, this time is wasted, but it is
+    // less than what a cache would have saved in the earlier lookups.
     constexpr std::int64_t problems_per_lookup = 2;
     constexpr std::int64_t first_lookups = 4;
     constexpr std::int64_t most_problems = 4096;

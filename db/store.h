@@ -74,7 +74,7 @@ public:
     std::int64_t remember(const Device& device);
     /// Stores a template. If the files changed but the hash did not (more values, another summary, a new parameter),
     /// the stored files are replaced. In the same transaction, the template's trials and machine code get the
-    /// `defaults` of parameters that they lack, because code without a parameter behaves like code with the parameter's
+    /// `defaults` of parameters that they lack. Reason: code without a parameter behaves like code with the parameter's
     /// default. Rows of earlier versions with the same code (TemplateRecord::same_code_as) are merged into the
     /// template's row (adopt.h). A damaged row is replaced. Throws StoreError if a path leads out of the template's
     /// folder.
@@ -94,8 +94,9 @@ public:
     /// Throws std::invalid_argument if a time is negative or not finite.
     void remember(const TrialRecord& trial);
     [[nodiscard]] std::optional<TrialRecord> recall(const TrialKey& key, const Configuration& configuration) const;
-    /// Returns the reason if a trial of the configuration on this device was rejected for this problem, or gave a wrong
-    /// result or crashed for any problem; nothing if not. The trial's template has this name and one of these hashes.
+    /// Looks for a trial of the configuration on this device that was rejected for this problem, or that gave a wrong
+    /// result or crashed for any problem. Returns the trial's reason; nothing if there is no such trial. Considers only
+    /// trials of template versions with this name and one of these hashes.
     [[nodiscard]] std::optional<std::string> why_rejected(std::int64_t device, std::optional<std::int64_t> problem,
                                                           const std::string& kernel_template,
                                                           const std::vector<std::string>& hashes,

@@ -52,7 +52,7 @@ public:
     /// `arguments[i]` points to the value of the kernel's i-th parameter. On a GPU the launch is asynchronous; on the
     /// host device launch() returns when the kernel is done. On a GPU, launching a kernel without a workspace takes no
     /// lock and allocates nothing. For a kernel with a workspace, launch() takes a lock to find the workspace of
-    /// `stream`, and the first launch on `stream` may allocate the workspace (workspace.h). Throws LaunchError,
+    /// `stream`. The first launch on `stream` may allocate the workspace (workspace.h). Throws LaunchError,
     /// DeviceFault, OutOfMemory.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
     /// Allocates now what the first launch on `stream` would allocate. `stream` must not be captured at the time.
@@ -68,7 +68,7 @@ public:
 /// of the array. If the kernel's code has no array of this name, `bytes` is 0.
 void must_have_room(const SymbolArgument& symbol, std::size_t bytes);
 
-/// A kernel of one problem together with its launch: a configuration of a template (ConfiguredKernel), a kernel that
+/// A kernel with the launch parameters for one problem: a configuration of a template (ConfiguredKernel), a kernel that
 /// the runtime fetched, or a call of a vendor's library.
 class BoundKernel {
 public:
@@ -120,15 +120,15 @@ public:
     [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Binary& binary,
                                                              std::int64_t dynamic_shared_bytes) = 0;
     /// Allocates `bytes` bytes. On a GPU, the memory is aligned to at least 256 bytes. On the host device, the memory
-    /// is aligned to 16 bytes, and an access faults if it begins 15 bytes or more after the end of the memory. Throws
-    /// OutOfMemory.
+    /// is aligned to 16 bytes. There, an access faults if it begins 15 bytes or more after the end of the memory.
+    /// Throws OutOfMemory.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
     /// Like allocate(), with every byte set to 0.
     [[nodiscard]] virtual std::unique_ptr<Memory> allocate_zeroed(std::size_t bytes) = 0;
     /// Sets `bytes` bytes of device memory, from `at` on, to 0 after the earlier launches on `stream`. Asynchronous on
     /// a GPU.
     virtual void fill_with_zeros(std::byte* at, std::size_t bytes, StreamHandle stream) = 0;
-    /// Whether launches on `stream` become part of a graph now instead of running.
+    /// Whether `stream` is being captured. Launches on it then become part of a graph instead of running.
     [[nodiscard]] virtual bool is_capturing(StreamHandle /*stream*/) { return false; }
     /// Starts a timer on `stream`. Returns null if the device has no timers. Must not be called while `stream` is
     /// captured.

@@ -23,8 +23,8 @@ std::string text_of(Role role) {
     return "the prepare function";
 }
 
-// The parameters that a launch passes. For each parameter, an object has the code of the type (see code_of) and a text
-// for messages.
+// The parameters that a launch passes. Keeps two things for each parameter: the code of its type (see code_of) and a
+// text for messages.
 class Signature {
 public:
     Signature(const KernelTemplate& kernel, const Problem& problem, Role role)
@@ -80,8 +80,8 @@ private:
         const bool is_struct = type.number->is_half() || type.lanes > 1;
         return any_pointer() + (typed_ && !is_struct ? code_of(type) : 0);
     }
-    // Messages call the type of a matrix or scalar `Element`, as configuration.h does, if the manifest declares no type
-    // for it and its default type (type_of()) is the problem's type.
+    // Like configuration.h, messages write `Element` for the type of a matrix or scalar if the manifest declares no
+    // type and the default (type_of()) is the problem's type.
     void add(const Argument& argument) {
         const auto type = type_of(argument, problem_.type);
         const bool is_number = argument.is_matrix() || argument.kind == Argument::Kind::scalar;
@@ -210,7 +210,7 @@ Program program_of(const KernelTemplate& kernel_template, const Configuration& c
                     kernel_template.options,
                     kernel_template.include_folders,
                     kernel_template.source_needs};
-    // Macros of the manifest must be defined from the first line on: an `#if` that uses them may come before the
+    // Macros of the manifest must be defined from the first line on. An `#if` that uses them may come before the
     // source's own include of configuration.h, or enclose it.
     program.needs.configuration = program.needs.configuration || !kernel_template.macros.empty();
     for (const auto& argument : kernel_template.operation.arguments) {

@@ -305,9 +305,9 @@ bool Runtime::State::has_code(const Candidate& candidate, const Problem& problem
     }
 }
 
-// For Options::measure_first_calls: gives `first` its rivals. The application's first launches time the rivals and
-// `first` itself. Rivals are only kernels with stored machine code. A kernel that was tuned for this very problem gets
-// no rivals.
+// For Options::measure_first_calls: gives `first` its rivals, which are the next best candidates with stored machine
+// code. The application's first launches time the rivals and `first` itself. A kernel that was tuned for this very
+// problem gets no rivals.
 void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates, const Problem& problem,
                                 const Problem& asked) {
     if (candidates_to_time < 2 || !lost->is_left() || first->choice.match == Match::exact) return;

@@ -47,7 +47,7 @@ struct Choice {
                             ///< when untuned
     /// A time in microseconds, of one of three kinds: measured for `tuned_for` on `device`; predicted for the problem;
     /// or measured in a single launch of the problem (measure_first_calls). On a GPU, the time of a single launch
-    /// includes 5 to 8 us of starting. 0 when untuned.
+    /// includes 5 to 8 us of launch overhead. 0 when untuned.
     double expected_us = 0;
     std::string device;  ///< the device of the tuning; the Runtime's own device when untuned
     /// If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
@@ -84,7 +84,7 @@ struct Trust {
     /// Also read databases and template folders that other users own or may write. Other users are all but the
     /// effective user and root.
     bool any_owner = false;
-    /// Also read template folders that other users own or may write. This does not include databases.
+    /// Also read template folders, but not databases, that other users own or may write.
     bool any_template_owner = false;
     /// Load the database's machine code. Otherwise kernels are compiled from their sources.
     bool machine_code = true;
@@ -143,10 +143,11 @@ struct KernelArgument {
 };
 
 /// A kernel that is ready to run on one problem. It is a small handle that can be copied and used from any thread.
-/// Fetch it in each thread rather than copy it to other threads: all threads that did not fetch it share one reference
-/// count, so copying takes them longer. A kernel may outlive its Runtime. Its machine code stays loaded as long as
-/// the Runtime or a copy of the kernel lives. When both the Runtime and all copies are destroyed, the last destructor
-/// waits for launches that still run, and unloads the code. This must not happen during a stream capture.
+/// Fetch the kernel in each thread rather than copy it to other threads. A thread that fetches the kernel counts
+/// references in a counter of its own; all other threads share one counter, so their copies take longer. A kernel may
+/// outlive its Runtime. Its machine code stays loaded as long as the Runtime or a copy of the kernel lives. When both
+/// the Runtime and all copies are destroyed, the last destructor waits for launches that still run, and unloads the
+/// code. This must not happen during a stream capture.
 class Kernel {
 public:
     Kernel(const Kernel& other);
@@ -159,8 +160,8 @@ public:
     }
     ~Kernel();
 
-    /// What fetch() chose. With Options::measure_first_calls, the Choice of the kernel that later launches run, as soon
-    /// as it is known.
+    /// What fetch() chose. With Options::measure_first_calls, once all times are known, this is the Choice of the
+    /// kernel that later launches run.
     [[nodiscard]] const Choice& choice() const;
     [[nodiscard]] const Problem& problem() const;
 
@@ -276,7 +277,7 @@ public:
         /// not timed; until all times are known, they run the choice of fetch().
         FirstCallsOptions measure_first_calls{};
         /// Called when a problem is fetched for the first time and when a database is left out. Several threads may
-        /// call the function at once. It must not use the Runtime.
+        /// call the function at once. The function must not use the Runtime.
         std::function<void(LogLevel, const std::string&)> log{};
     };
 

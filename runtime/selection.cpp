@@ -116,8 +116,8 @@ void Candidates::sort_devices() {
     sort_by_similarity(devices_, device_);
 }
 
-// Portfolios of other devices of the same compute capability come before this device's winners of other problems,
-// because the member that a portfolio predicts has a far smaller loss than the winner of the nearest problem.
+// Portfolios of other devices of the same compute capability come before this device's winners of other problems.
+// Reason: the member that a portfolio predicts has a far smaller loss than the winner of the nearest problem.
 void Candidates::plan_steps() {
     using What = Step::What;
     steps_.clear();
@@ -202,7 +202,8 @@ bool Candidates::was_rejected(const Candidate& untuned) {
 }
 
 std::optional<Candidate> Candidates::next_stored() {
-    // If a different file replaces the database, the row numbers that were read before are wrong. Then start again.
+    // If a different file replaces the database, the row numbers that were read before are wrong, and the search starts
+    // again.
     const auto was_replaced = [&] { return store_ != nullptr && store_->replacements() != replacements_; };
     for (;;) {
         if (was_replaced()) begin();
@@ -277,8 +278,8 @@ bool Candidates::was_rejected_here(const TrialRow& row) const {
     return known && std::holds_alternative<Rejection>(known->outcome);
 }
 
-// Whether the machine code of the winner of another problem is known to be wrong at some problem. It may then be wrong
-// at this one, too.
+// Whether the row is another problem's winner whose machine code failed (wrong result or crash) at some problem. The
+// code may then fail at this problem, too.
 bool Candidates::failed_elsewhere(const TrialRow& row) const {
     return row.problem != problem_ && !row.record.code_hash.empty() &&
            store_->failed_somewhere(row.record.configuration, row.record.code_hash);
@@ -346,7 +347,7 @@ std::optional<Candidate> Candidates::tuned(const TrialRow& row, const Predictor:
         return std::nullopt;
     } catch (const ManifestError&) {  // a newer smemtune wrote the manifest
         return std::nullopt;
-    } catch (const ExpressionError&) {  // a rule of the template has no value for this problem
+    } catch (const ExpressionError&) {  // an expression of the template has no value for this problem
         return std::nullopt;
     } catch (const std::invalid_argument& error) {
         if (expected_ != nullptr) throw;  // the problem does not fit the operation

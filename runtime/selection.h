@@ -55,19 +55,20 @@ public:
     /// The arguments must outlive this object and its candidates. `store` may be null. If `kernel_template` is not
     /// empty, all candidates are of this template. `own` has the names of the application's own templates.
     ///
-    /// Versions: `templates` and the store may have different versions of a winner's template. If `templates` has the
-    /// template, and it is `kernel_template` or is named in `own`, the winner is used only if both versions have the
+    /// Versions: `templates` and the store may have different versions of a winner's template. If `templates` has
+    /// `kernel_template` or a template named in `own`, winners of that template are used only if both versions have the
     /// same code (KernelTemplate::is_same_code()). With StoredTemplates::any, all other winners are used in any
     /// version, until the problem is tuned again.
     ///
-    /// Operations: if the template whose arguments are expected (see below) is named in `own`, a winner is used only if
-    /// it was verified as this template's operation. A default, or a winner whose operation was not recorded, is then
-    /// used only if its template defines the same operation.
+    /// Operations: this rule applies if the template whose arguments are expected (see below) is named in `own`. A
+    /// winner is then used only if it was verified against the operation of this template. A winner without a recorded
+    /// operation, and a template's default configuration, are then used only if their template defines the same
+    /// operation.
     ///
-    /// Arguments: a template is used only if it takes the arguments that the caller expects: those of
-    /// `kernel_template`; else those of the first template that is named in `own` and computes the operation; else
-    /// those of the first template in `templates` that computes the operation. If `templates` has no template of the
-    /// operation, any stored template that fits the problem is used.
+    /// Arguments: a template is used only if it takes the arguments that the caller expects. These are the arguments of
+    /// `kernel_template`. Without it, they are those of the first template in `own` that computes the operation, or
+    /// else of the first such template in `templates`. If `templates` has no template of the operation, any stored
+    /// template that fits the problem is used.
     ///
     /// Objects that share `predictors` read the store's portfolios once. They may differ only in the problem and in
     /// `kernel_template`.
@@ -135,7 +136,7 @@ private:
     std::int64_t replacements_ = 0;            // store_->replacements() when `devices_` was read
     PredictorCache* predictors_;
     std::shared_ptr<const Predictor> predictor_;  // owns the members that the predictions point to
-    LeasedScratch scratch_;                       // predictor_->predict(problem_) has written it
+    LeasedScratch scratch_;                       // the results of predictor_->predict(problem_)
     bool has_predictions_ = false;                // whether `scratch_` has the predictions of the current step
     std::size_t sorted_ = 0;                      // how many predictions are sorted
     std::size_t prediction_ = 0;                  // index of the next prediction
@@ -171,15 +172,16 @@ double distance(const Problem& a, const Problem& b);
 /// multiprocessor, L2 cache and clock. Infinite between a GPU and the host.
 double distance(const Device& a, const Device& b);
 
-/// Leaves out the devices whose results say nothing about `device`: at an infinite distance, or other devices in
-/// checked mode. Sorts the others, the most similar first. If `device` itself is among them, it comes first.
+/// Removes the devices whose results say nothing about `device`: those at an infinite distance, and those in checked
+/// mode except `device` itself. Sorts the rest, the most similar first. If `device` is in the list, it comes first.
 void sort_by_similarity(std::vector<StoredDevice>& devices, const Device& device);
 
 /// Whether `other` is a different device than `device`, and its portfolios can serve `device`.
 bool is_similar(const Device& other, const Device& device);
 
-/// Returns the device whose portfolio of `like`'s operation, type and layout serves `device` first: `device` itself, or
-/// else the most similar device. None if no such device has a portfolio in `store`.
+/// Returns the device whose portfolio is used on `device`, for problems with the operation, type and layout of `like`.
+/// This is `device` itself if it has such a portfolio in `store`, else the most similar device (is_similar()) that has
+/// one; nullopt if none has.
 std::optional<StoredDevice> device_of_portfolio(const Store& store, const Problem& like, const Device& device);
 
 /// The key of stored machine code: the target, the type and the layout. The configuration is stored separately.

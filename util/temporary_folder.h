@@ -30,9 +30,9 @@ private:
     int lock_ = -1;  // descriptor that locks the folder while it is in use; -1: not locked
 };
 
-/// Removes leftover folders in `parent`. A folder is removed if a TemporaryFolder with `prefix` created it, it belongs
-/// to this user, no process has locked it, and its entries have not changed for `age`. The age protects a folder that
-/// another process has just created and not locked yet.
+/// Removes leftover folders in `parent`. A folder is removed if all of these hold: a TemporaryFolder with `prefix`
+/// created it; this user owns it; no process has locked it; its entries have not changed for `age`. The age protects a
+/// folder that another process has just created and not locked yet.
 void remove_leftovers(const std::filesystem::path& parent, const std::string& prefix,
                       std::chrono::seconds age = std::chrono::hours(1));
 

@@ -55,8 +55,8 @@ FileState settled_state_of(const std::filesystem::path& file) {
     for (const auto start = now();;) {
         const auto state = state_of(file);
         const auto age = now() - std::chrono::nanoseconds(state.modified_ns);
-        // The wait ends after 20 ms in any case, because the time stamp can lie in the future: another host, whose
-        // clock is ahead, may have written the file.
+        // The wait ends after 20 ms in any case, because the time stamp can lie in the future. For example, another
+        // host whose clock is ahead may have written the file.
         if (age > settled || now() - start > settled) return state;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

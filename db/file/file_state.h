@@ -25,12 +25,13 @@ struct FileState {
 
 FileState state_of(const std::filesystem::path& file);
 
-/// The states of a database file and of its write-ahead log. In both, has_pending_journal is not determined and false.
+/// The states of a database file and of its write-ahead log. In both, has_pending_journal is false, because states_of()
+/// does not determine it.
 struct FilesState {
     FileState file, log;
 
     /// Whether the file exists, and every write from now on changes this state. On a local filesystem, this is so if
-    /// the last write to either file was at least 3 s ago, because time stamps advance in steps of at most 2 s.
+    /// the last write to either file was at least 3 s ago: time stamps advance in steps of at most 2 s.
     [[nodiscard]] bool is_settled() const;
     bool operator==(const FilesState&) const = default;
 };

@@ -35,8 +35,8 @@ std::optional<std::string> text_of(SQLite::Database& database, const std::string
     return query.executeStep() ? std::optional(query.getColumn(0).getString()) : std::nullopt;
 }
 
-// The migration steps that changed existing rows. If such a step has not run on a file, a reader sees the file as if
-// the step had run.
+// The structs Filled and Removed describe the migration steps that changed existing rows. If such a step has not run on
+// a file, a reader sees the file as if the step had run.
 //
 // A column that a migration step added and filled with `value` in all rows.
 struct Filled {

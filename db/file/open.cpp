@@ -72,7 +72,7 @@ void prepare_to_write(const OpenRequest& request) {
 }
 
 // Rejects a file of another program or of a newer smemtune, before SQLite locks, recovers or creates anything. Reads
-// the file through SQLite and not with open(2): closing a descriptor of our own would drop the locks that other Stores
+// the file through SQLite and not with open(2). Closing a descriptor of our own would drop the locks that other Stores
 // of this process hold on the file.
 void peek(const OpenRequest& request, Store::Access access) {
     try {

@@ -47,8 +47,8 @@ bool lacks_shared_memory(const OpenRequest& request) {
 
 // Whether to read the file without locks. The write-ahead log must be empty and stay empty. It stays empty if no
 // process has the file open, or if the filesystem has no shared memory, because then no process can write the log.
-// Locks are avoided for a file with an empty log, because SQLite would create files to lock it, and the database's
-// owner might have no access to files that a reader created.
+// Locks are avoided for a file with an empty log, because SQLite would create files to lock it. The database's owner
+// might have no access to files that a reader created.
 bool is_at_rest(const OpenRequest& request) {
     if (!is_in_wal_mode(request.file) || has_pending_journal(request.file)) return false;
     return lacks_shared_memory(request) || (!is_writable(request.file) && !fs::exists(request.file.string() + "-shm"));

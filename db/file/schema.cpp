@@ -5,6 +5,7 @@
 //   3  what a trial was verified against; the trial's code hash and toolchain; only verified trials may win
 //   4  hashes of templates and machine code; an index of near problems; which programs can read the file
 //   5  portfolios
+//   6  an index of the trials whose machine code gave a wrong result or crashed
 #include "db/file/schema.h"
 
 #include <array>

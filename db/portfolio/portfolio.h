@@ -61,7 +61,8 @@ enum class TermsVersions { present, all };
 /// Returns the class of a problem, such as `110`. It has a digit for each extent: 1 if a row of this many elements is a
 /// multiple of 16 bytes, else 0. The digits decide whether a kernel copies vectors of 16 bytes. A configuration that is
 /// right for one problem is therefore assumed to be right for the whole class. The tuner verifies a configuration for a
-/// class at one problem, whose extents have as few factors of two as possible, so that tiles at the edges are partial.
+/// class at one problem. The extents of this problem have as few factors of two as possible, so that tiles at the edges
+/// are partial.
 std::string problem_class(const Problem& problem, std::int64_t element_bytes);
 
 }  // namespace smemtune

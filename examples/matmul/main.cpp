@@ -76,8 +76,8 @@ Matrix random_matrix(std::int64_t rows, std::int64_t columns, unsigned seed) {
     return matrix;
 }
 
-/// Returns the largest error of an element as a share of the bound on its rounding error, K * 2^-24 * (|A||B|) (Higham,
-/// Accuracy and Stability of Numerical Algorithms, 3.5). The share is at most 1 if `c` is right.
+/// Returns the largest value of error / bound over all elements, which is at most 1 if `c` is right. The bound on the
+/// rounding error of an element is K * 2^-24 * (|A||B|) (Higham, Accuracy and Stability of Numerical Algorithms, 3.5).
 double worst_error(const Matrix& a, const Matrix& b, const Matrix& c, std::int64_t n, std::int64_t k) {
     double worst = 0;
     for (std::size_t at = 0; at < c.size(); ++at) {

@@ -63,7 +63,7 @@ typedef struct smemtune_runtime smemtune_runtime;
 typedef enum smemtune_log_level { SMEMTUNE_LOG_INFO = 1, SMEMTUNE_LOG_WARNING = 2 } smemtune_log_level;
 // Called when a problem is fetched for the first time: with the choice (info), and with each better candidate that
 // could not be used (warning). Also called when a database is left out (warning). Several threads may call the function
-// at the same time. It must not call smemtune, throw or longjmp.
+// at the same time. The function must not call smemtune, throw or longjmp.
 typedef void (*smemtune_log_function)(void* user, smemtune_log_level level, const char* message);
 
 // Flags of smemtune_options. docs/security.md explains the flags.
@@ -116,7 +116,7 @@ typedef struct CUstream_st* smemtune_stream;
 #define SMEMTUNE_PACKED (-1)
 
 // C = alpha * op(A) * op(B) + beta * C, row-major, enqueued on `stream`. The runtime's GPU must be the current device
-// of the calling thread. `type` is the type of the elements: "f32", or for smemtune_gemm also "f16", "bf16", "tf32"
+// of the calling thread. `type` is the type of the elements: "f32". smemtune_gemm also takes "f16", "bf16", "tf32"
 // (floats, multiplied with 11 significant bits) and "3xtf32" (floats; about as precise as "f32", on tensor cores).
 // `layout` is "nn", "nt", "tn" or "tt". A first letter t means that A is transposed (stored as K x M). A second letter
 // t means that B is transposed (stored as N x K). op(A) is M x K, op(B) is K x N, C is M x N. The pointers are device
@@ -153,7 +153,7 @@ typedef struct smemtune_problem {
     smemtune_extent extents[SMEMTUNE_MAX_EXTENTS];
 } smemtune_problem;
 
-// Return the problems that smemtune_gemm and smemtune_batched_gemm compute.
+// Each function returns the problem that the call without `_problem` in its name computes.
 smemtune_problem smemtune_gemm_problem(const char* type, const char* layout, int64_t m, int64_t n, int64_t k);
 smemtune_problem smemtune_batched_gemm_problem(const char* type, const char* layout, int64_t batch, int64_t m,
                                                int64_t n, int64_t k);
@@ -196,7 +196,7 @@ typedef struct smemtune_choice {
     smemtune_match match;
     // A time in microseconds, of one of three kinds: measured for `tuned_for` on `device`; predicted for this problem;
     // or measured in a single launch of this problem (measure_candidates). On a GPU, the time of a single launch
-    // includes 5 to 8 us of starting. 0 when untuned.
+    // includes 5 to 8 us of launch overhead. 0 when untuned.
     double expected_us;
     // If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
     // expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). Otherwise 0.

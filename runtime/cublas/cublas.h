@@ -1,5 +1,5 @@
-// Wraps calls of NVIDIA's cuBLAS and cublasLt, so that they are launched like our own kernels of matrix products. The
-// libraries are opened at run time.
+// Wraps calls of NVIDIA's cuBLAS and cublasLt as BoundKernels, so that callers launch them like smemtune's own matrix
+// products. The libraries are opened at run time.
 #pragma once
 
 #include <memory>

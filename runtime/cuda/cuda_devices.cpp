@@ -20,8 +20,8 @@ void expect_success(cudaError_t error, const char* what) {
     throw DeviceError(std::string(what) + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
 
-// Looks up a function of the driver. This file asks the driver for a GPU's name and memory, because
-// cudaGetDeviceProperties, which also reports them, takes milliseconds.
+// Looks up a function of the driver. This file asks the driver for a GPU's name and memory. cudaGetDeviceProperties
+// reports both, too, but takes milliseconds.
 template <class Function>
 Function* required(const char* name) {
     auto* const function = driver_function<Function>(name);

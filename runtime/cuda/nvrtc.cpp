@@ -229,8 +229,8 @@ std::variant<Binary, Rejection> NvrtcCompiler::compile(const Program& program) c
         throw CompilerError(version() + " cannot compile for " + target_ + ": " + first_error(log) +
                             "; use a newer CUDA Toolkit");
     }
-    // If a kernel exceeds a limit of the target (too much shared memory), ptxas refuses it, and NVRTC does not return
-    // NVRTC_ERROR_COMPILATION but another error.
+    // If a kernel exceeds a limit of the target (too much shared memory), ptxas refuses the kernel, and NVRTC returns
+    // an error other than NVRTC_ERROR_COMPILATION.
     if (result == NVRTC_ERROR_COMPILATION || (result != NVRTC_SUCCESS && !log.empty())) {
         const bool name_is_wrong =
             result == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID || log.find("__nv_name_map") != std::string::npos;

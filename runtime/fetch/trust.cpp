@@ -29,9 +29,9 @@ std::string user_name(uid_t user) {
     return found == nullptr ? std::to_string(user) : found->pw_name;
 }
 
-// Whether the file's group is the private group that distributions create for each user: it is the owner's primary
-// group, has the owner's name and lists no members. False for a file with an access control list: the group bits of its
-// mode then hold for all users and groups of the list.
+// Whether the file's group is the private group that distributions create for each user. Such a group is the owner's
+// primary group, has the owner's name and lists no members. False for a file with an access control list: the group
+// bits of its mode then also apply to the list's users and groups.
 bool is_group_of_owner_alone(const fs::path& path, const struct stat& status) {
     if (getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
     std::array<char, 4096> user_buffer{};

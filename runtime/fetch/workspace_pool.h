@@ -14,10 +14,10 @@
 
 namespace smemtune {
 
-/// The memory of one stream. Each kernel has a part of this memory. When a launch starts, the kernel's part has only
-/// zeros or what the kernel's previous launch left there, because kernels rely on counters that are 0 before and after
-/// each launch. When the memory is used up, all parts are assigned anew. No thread waits for a new part to become free:
-/// the stream itself zeroes the part, after the earlier launches that used it.
+/// The memory of one stream. Each kernel has a part of this memory. When a launch starts, the kernel's part contains
+/// zeros, or what the kernel's previous launch left there. Kernels rely on this: they keep counters in the workspace
+/// that are 0 before and after each launch. When the memory is used up, all parts are assigned anew. No thread waits
+/// for a new part to become free: the stream itself zeroes the part, after the earlier launches that used it.
 class StreamWorkspace {
 public:
     /// When the memory is used up, its size doubles, up to this limit. At the limit, the same memory is used again. The
@@ -67,7 +67,7 @@ private:
     std::shared_ptr<Backend> backend_;  // declared first, because it must outlive all memory
     std::atomic<std::uint64_t> last_id_ = 0;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Memory>> spares_;  // blocks that no stream has got yet, the smallest first
+    std::vector<std::unique_ptr<Memory>> spares_;  // blocks that no stream uses yet, the smallest first
     std::size_t largest_ = 0;                      // bytes of the largest block so far
     std::uint64_t uses_ = 0;
     std::map<StreamKey, std::shared_ptr<StreamWorkspace>> streams_;

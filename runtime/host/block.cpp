@@ -96,7 +96,8 @@ struct BlockRunner::Fibers {
         return fiber.context();
     }
 
-    // Stores the context of `previous`, from which the caller was resumed. It is empty if that fiber has ended.
+    // Stores the context that has just switched to the caller: that of the fiber `previous`, or the scheduler's if
+    // `previous` is null. The context of a fiber that has ended is empty.
     void keep(boost::context::fiber&& context) {
         if (previous == nullptr) {
             scheduler = std::move(context);
@@ -200,8 +201,8 @@ struct BlockRunner::Fibers {
     std::vector<Fiber> fibers = std::vector<Fiber>(most_threads);
     std::vector<std::size_t> order;
     std::vector<std::size_t> turn;       // the fibers that run_turn() runs
-    std::size_t next = 0;                // the number of fibers of the turn that have begun
-    Fiber* previous = nullptr;           // the fiber that made the last switch; null for the scheduler
+    std::size_t next = 0;                // index in `turn` of the next fiber to run
+    Fiber* previous = nullptr;           // the fiber that switched last; null if the scheduler did
     boost::context::fiber scheduler;     // the context of run_turn()'s caller, while fibers run
     SmemtuneThread** current = nullptr;  // the kernel's pointer to its current thread
     Violation violation;

@@ -29,9 +29,10 @@ public:
     BlockRunner(const BlockRunner&) = delete;
     BlockRunner& operator=(const BlockRunner&) = delete;
 
-    /// Runs one block. `prototype` gives block index, block size, grid size, dynamic shared memory and ranges.
-    /// `locate` turns a code address into "file:line". Returns an empty text, or describes the violation that ended the
-    /// block: an access out of bounds, with thread and block, or a barrier that not all threads reach.
+    /// Runs one block. `prototype` gives block index, block size, grid size, dynamic shared memory and ranges. `locate`
+    /// turns a code address into "file:line". Returns an empty text, or a text about the violation that ended the
+    /// block. A violation is an access out of bounds (the text names thread and block), or a barrier that not all
+    /// threads reach.
     std::string run(const HostEntry& entry, const SmemtuneThread& prototype, void* const* arguments,
                     const std::function<std::string(const void*)>& locate);
 

@@ -60,7 +60,7 @@ public:
         std::memcpy(to.data(), from.data(), to.size());
     }
     [[nodiscard]] std::size_t free_bytes() override { return available_bytes(); }
-    void synchronize() override { std::fflush(stdout); }  // shows what kernels printed, as CUDA does
+    void synchronize() override { std::fflush(stdout); }  // flushes what kernels printed, as CUDA does
 
     [[nodiscard]] std::unique_ptr<StreamTimer> start_timer(StreamHandle) override {
         return std::make_unique<Timer>(shared_);

@@ -12,10 +12,10 @@ namespace smemtune {
 namespace {
 
 // The standard error of a measured time: this many microseconds, plus this share of the time. The time that CUDA events
-// measure for a single launch includes 5 to 8 us of starting, which differ from launch to launch.
+// measure for a single launch includes 5 to 8 us of launch overhead, which varies.
 constexpr double timer_error_us = 3;
 constexpr double timer_error = 0.01;
-// A predicted and a measured difference contradict each other if they are so many standard errors apart.
+// A predicted and a measured difference contradict each other if they are more than this many standard errors apart.
 constexpr double contradiction = 3;
 
 double square(double x) { return x * x; }
@@ -28,7 +28,8 @@ double probable_difference_us(const TimedChoice& first, const TimedChoice& rival
     const auto measured = *rival.us - *first.us;
     const auto measured_variance = square(measuring_error_us(*first.us)) + square(measuring_error_us(*rival.us));
     const auto measured_alone = square(measured) > measured_variance ? measured : 0;
-    // Predictions for another device may be wrong in the same way for all of its kernels.
+    // Only the measured times count unless both kernels have predictions for this device. Predictions for another
+    // device may all be wrong in the same way.
     for (const auto* each : {first.choice, rival.choice}) {
         if (each->match != Match::predicted || each->uncertainty <= 0) return measured_alone;
     }
@@ -37,7 +38,8 @@ double probable_difference_us(const TimedChoice& first, const TimedChoice& rival
     const auto predicted_variance = square(first.choice->uncertainty * predicted_us(first)) +
                                     square(rival.choice->uncertainty * predicted_us(rival));
     const auto variance = measured_variance + predicted_variance;
-    // The error of a prediction grows with the predicted time. A time that is far too short would thus seem certain.
+    // A prediction's assumed error is proportional to the predicted time, so a prediction that is far too short would
+    // count as nearly certain. Therefore a prediction that contradicts the measurement is ignored.
     const bool contradict = square(measured - predicted) > square(contradiction) * variance;
     if (contradict) return measured_alone;
     return (predicted * measured_variance + measured * predicted_variance) / variance;
@@ -50,7 +52,7 @@ std::optional<std::size_t> probably_fastest(std::span<const TimedChoice> kernels
     double least = 0;
     for (auto rival = std::next(first); rival != kernels.end(); ++rival) {
         const auto later = rival->us ? probable_difference_us(*first, *rival) : 0;
-        if (!(later < least)) continue;  // also if a damaged prediction makes it NaN
+        if (!(later < least)) continue;  // also skips a NaN, which a damaged prediction can cause
         least = later;
         fastest = rival;
     }
@@ -78,8 +80,8 @@ void FirstCalls::launch(StreamHandle stream, std::span<void* const> arguments) {
     current().kernel.launch(stream, arguments);
 }
 
-// The very first launch finds a cold cache and a low clock, so its measured time is too long. This does the least harm
-// if that launch runs the kernel that is the least likely to be the fastest: the last rival.
+// The very first launch finds a cold cache and a low clock, so its measured time is too long. The error does the least
+// harm if that launch runs the kernel that is the least likely to be the fastest: the last rival.
 void FirstCalls::launch_timed(std::size_t turn, StreamHandle stream, std::span<void* const> arguments) {
     const auto which = (turn + count_ - 1) % count_;
     std::unique_ptr<StreamTimer> timer;

@@ -1,5 +1,5 @@
-// Finds the kernel of a problem that is probably the fastest of a few, by timing the application's own launches
-// (Options::measure_first_calls).
+// Times a few kernels of a problem in the application's first launches, and chooses the one that is probably the
+// fastest (Options::measure_first_calls).
 #pragma once
 
 #include <atomic>
@@ -35,9 +35,9 @@ struct TimedChoice {
 
 /// Returns how much longer `rival` probably takes than `first`, in microseconds of device time; negative if `rival` is
 /// probably faster. Precondition: both have measured times. If both choices were predicted for this device, the result
-/// is a mean of the predicted and the measured difference, each weighted by the inverse of its variance, unless the two
-/// differences contradict each other. Otherwise, the result is the measured difference, but 0 if it is small enough to
-/// be an error of the measurement.
+/// is the mean of the predicted and the measured difference, weighted by the inverses of their variances. If the
+/// choices were not both predicted, or the two differences contradict each other, the result is the measured difference
+/// alone. It is then 0 if measurement error could explain the difference.
 double probable_difference_us(const TimedChoice& first, const TimedChoice& rival);
 
 /// Returns the index of the kernel that is probably the fastest: the first one with a measured time, unless another one

@@ -154,8 +154,8 @@ void Kernel::launch(CUstream_st* stream, std::span<void* const> arguments) const
 
 namespace {
 
-// The leading dimension of a matrix: `given`, or if that is 0, `row`, the number of elements of a stored row. `ld` is
-// the argument's name in messages.
+// Returns the leading dimension of a matrix: `given`, or `row` if `given` is 0. `row` is the number of elements of a
+// stored row. `ld` is the argument's name in messages.
 long long stride_of(std::int64_t given, std::int64_t row, const char* ld) {
     if (given == 0) return row;
     if (given < row) {

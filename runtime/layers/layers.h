@@ -25,9 +25,9 @@ public:
 
     Layers(Trust trust, Warn warn) : trust_(trust), warn_(std::move(warn)) {}
 
-    /// Adds a database that must be usable, and opens it now. Throws StoreError, UntrustedFile. For each database that
-    /// is opened, now or later, `warn` is also called if it has portfolios that are not used because their models are
-    /// of another version.
+    /// Adds a database that must be usable, and opens it now. Throws StoreError, UntrustedFile. Each time this object
+    /// opens a database, it also calls `warn` if the database has portfolios that are not used, because their time
+    /// models are of another version.
     void add_required(const std::filesystem::path& file);
     /// Adds a database that is opened at its first use. If it is absent, damaged, not trusted, or of a schema that is
     /// too new, `warn` is called once, and the database is left out from then on.

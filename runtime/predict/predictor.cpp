@@ -85,7 +85,7 @@ Predictor::Predictor(const Portfolio& portfolio, const Problem& like, const Devi
         } catch (const DamagedRow& error) {
             damages_.emplace_back(error.what());
         } catch (const ManifestError&) {          // a newer smemtune wrote the manifest: the member is left out
-        } catch (const ExpressionError&) {        // a rule has an unknown name: the member is left out
+        } catch (const ExpressionError&) {        // an expression has an unknown name: the member is left out
         } catch (const std::invalid_argument&) {  // the template cannot compute the problem: the member is left out
         }
     }

@@ -25,7 +25,7 @@ public:
         TrialRow row;  ///< the stored member as a trial without problem and measurement
         std::shared_ptr<const KernelTemplate> kernel_template;
         std::shared_ptr<const Configuration> stored;         ///< the configuration as stored in `row`
-        std::shared_ptr<const Configuration> configuration;  ///< `stored` completed to all parameters of the template
+        std::shared_ptr<const Configuration> configuration;  ///< `stored`, with defaults for parameters that it lacks
         std::string text;                                    ///< text of `configuration`
         std::string compiled;                                ///< text of `configuration` without run-time parameters
         TimeModel model;
@@ -60,7 +60,7 @@ public:
     /// Memory that several calls of predict() can reuse.
     struct Scratch {
         BoundLaunch::Scratch values;
-        std::vector<std::size_t> valid;  ///< the members whose rules hold
+        std::vector<std::size_t> valid;  ///< indices of the members whose constraints hold for the problem
         std::vector<Prediction> predictions;
         Correction::Scratch corrections;
     };
@@ -76,10 +76,10 @@ public:
 private:
     std::int64_t element_bytes_ = 1;  // not used if there are no members
     std::vector<std::string> extents_;
-    std::shared_ptr<StraightLine> line_;  // the rules and terms of all members; a common subexpression is computed once
+    std::shared_ptr<StraightLine> line_;  // constraints and terms of all members, with common subexpressions shared
     std::vector<Member> members_;
-    // The members that were verified for a class of problems. `rules` and `terms` are the parts of the program `line_`
-    // that compute the rules and the terms of these members. The rules are computed first.
+    // The members that were verified for a class of problems. `rules` and `terms` are the parts of `line_` that compute
+    // the constraints and the time terms of these members. The constraints are computed first.
     struct OfClass {
         std::vector<std::size_t> members;  // indices in `members_`, in the order of the portfolio
         StraightLine::Part rules, terms;

@@ -7,7 +7,7 @@
 namespace smemtune {
 
 /// Problem: one thread stores A and then loads B; another thread stores B and then loads A. At least one of the two
-/// must see the other's store. Usually each of the two needs a fence between its store and its load, and a fence takes
+/// must see the other's store. Usually each of the two needs a fence between its store and its load. Such a fence takes
 /// as long as the rest of a fetch of a known problem. Solution: the rare (heavy) side calls heavy(), which makes every
 /// running thread of the process execute a fence (membarrier, some microseconds). If is_available(), the frequent
 /// (light) side then needs no fence. If not, it must use a sequentially consistent store.

@@ -16,9 +16,9 @@ namespace smemtune {
 /// object through the owner counts its references in a counter of its own. Other threads use one shared counter. After
 /// the owner has given the object up, all threads use the shared counter, and the last reference destroys the object.
 ///
-/// The owner gives the object up in three steps. It calls close(), after which threads use the shared counter. It waits
-/// until no thread can still be changing its own counter (ReaderCount::Pending, on ReaderCount::of_process()). It calls
-/// give_up(), which adds the threads' own counters to the shared one.
+/// The owner gives the object up in three steps. First, it calls close(), after which threads use the shared counter.
+/// Second, it waits until no thread can still be changing its own counter (ReaderCount::Pending, on
+/// ReaderCount::of_process()). Third, it calls give_up(), which adds the threads' own counters to the shared one.
 class Counted {
 public:
     Counted() = default;
@@ -36,7 +36,7 @@ public:
     /// a ReaderCount::Reading (on ReaderCount::of_process()) before it looked for the object, and must still have it.
     /// The first call of a thread allocates the thread's counter.
     void add_found(ThreadCell cell) {
-        if (cell.is_own()) {  // also after close(), because the owner's Pending waits for this thread's Reading
+        if (cell.is_own()) {  // safe even after close(): the owner's Pending waits for this thread's Reading
             auto* const mine = counters_[cell.index].load(std::memory_order_relaxed);
             if (mine != nullptr || make_counter(cell)) return step(*counters_[cell.index].load(), 1);
         }

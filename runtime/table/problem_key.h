@@ -57,8 +57,8 @@ public:
 private:
     static constexpr std::size_t most_words = 40;
 
-    // A name of up to 7 bytes becomes one word with the size in its last byte. A longer name becomes one word with its
-    // size, then words with its bytes.
+    // A name of up to 7 bytes becomes one word with the size in its most significant byte. A longer name becomes one
+    // word with its size, then words with its bytes.
     template <class Put>
     static void put_name(std::string_view name, const Put& put) {
         const auto* const first = name.data();
@@ -78,7 +78,7 @@ private:
 
     template <class Put>
     static void put_long_name(std::string_view name, const Put& put) {
-        put(~std::uint64_t{name.size()});  // differs from all short names: the last byte is above 7
+        put(~std::uint64_t{name.size()});  // most significant byte: 0xff; that of a short name is at most 7
         while (!name.empty()) {
             std::uint64_t word = 0;
             const auto bytes = std::min(sizeof word, name.size());

@@ -40,8 +40,8 @@ public:
 
     /// Returns the value, or an empty reference. Takes no lock, and the only atomic operations are loads and stores. A
     /// thread's first look-up of a problem allocates a counter. Later look-ups allocate nothing. They write no memory
-    /// that other threads use, except the entry's `used` flag once after entries were forgotten. All this holds for up
-    /// to ThreadCell::own_cells threads; further threads share counters.
+    /// that other threads use, with one exception: the first look-up of an entry after the table forgot entries sets
+    /// the entry's `used` flag. All this holds for up to ThreadCell::own_cells threads; further threads share counters.
     [[nodiscard]] Reference<Value> find(const Problem& problem, std::string_view kernel_template) {
         const ProblemKey key(problem, kernel_template);
         const auto cell = ThreadCell::current();

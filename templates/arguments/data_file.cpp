@@ -19,7 +19,7 @@ std::string numpy_name(const NumberType& type) {
 
 std::size_t byte_at(std::string_view content, std::size_t i) { return static_cast<unsigned char>(content[i]); }
 
-// Checks the header of a .npy file and returns the offset of the first number behind it.
+// Checks the header of a .npy file and returns the offset of the first number after it.
 std::size_t check_numpy_header(std::string_view content, const NumberType& type) {
     if (!content.starts_with(magic) || content.size() < 12) throw std::invalid_argument("is no .npy file");
     const auto version = byte_at(content, magic.size());

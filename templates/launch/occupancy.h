@@ -10,8 +10,9 @@ namespace smemtune {
 
 /// The hardware allocates registers to a warp in multiples of this number.
 inline constexpr std::int64_t register_unit = 256;
-/// Registers are allocated as if warps came in groups of this size, one warp for each scheduler of a multiprocessor:
-/// the number of a block's warps is rounded up, and the number of warps that fit on a multiprocessor is rounded down.
+/// Registers are allocated as if warps came in groups of this size, one warp for each scheduler of a multiprocessor.
+/// The number of a block's warps is rounded up to a multiple of this size, and the number of warps that fit on a
+/// multiprocessor is rounded down.
 inline constexpr std::int64_t warps_together = 4;
 
 /// Returns the number of registers that the hardware requires for a block. The hardware assumes that each scheduler

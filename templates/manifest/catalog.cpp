@@ -175,9 +175,9 @@ std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune had no KernelTemplate::macros. If a source includes configuration.h itself, they
-    // compiled it to other machine code than this version does. The hash of such a source must therefore differ from
-    // its hash in those versions. It differs because it covers the macros.
+    // Earlier versions of smemtune defined no macros (KernelTemplate::macros). So if a source includes configuration.h
+    // itself, they compiled it to different machine code. Hashing the macros of such a source makes its hash differ
+    // from the hash in those versions.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }
@@ -268,10 +268,10 @@ SourceNeeds needs_of(const SourceTree& files, Scans& scans) {
     return needs;
 }
 
-// Decides which names configuration.h defines as macros. Names in preprocessor conditions are macros. Of the other
-// names, parameters of the source's own C++ templates are no macros. Of the rest, all names are macros if the source
-// does not include configuration.h; otherwise only the names with text values are. Also finds out what the sources need
-// from the compiler.
+// Decides which names configuration.h defines as macros. A name in a preprocessor condition is a macro. Any other name
+// is no macro if it is a parameter of one of the source's C++ templates. The remaining names are macros if the source
+// does not include configuration.h. If it does, only parameters with text values are macros. Also finds out what the
+// sources need from the compiler.
 //
 // If `is_stored` is false, also checks the sources, and throws ManifestError. A stored template was verified, perhaps
 // before these checks existed, so it is not checked again.

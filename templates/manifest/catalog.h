@@ -32,9 +32,10 @@ std::vector<KernelTemplate> load_templates(const SourceTree& tree, const SourceT
 /// Returns the kernels of builtin_sources(). The first call loads them.
 const std::vector<KernelTemplate>& builtin_templates();
 
-/// Returns a hash of what a kernel's operation computes and how the operation is verified. The hash covers arguments
-/// with the contents of their files, terms, checks, the constants of the problem's layout, and the texts of the
-/// reference and of the source `prepare` with their includes. It covers neither summaries nor comments of the manifest.
+/// Returns a hash of what a kernel's operation computes and how the operation is verified. The hash covers the
+/// arguments (with the contents of their data files), the terms, the checks, and the constants of the problem's layout.
+/// It also covers the sources of the reference and of `prepare`, with the files that they include. It covers neither
+/// the manifest's summaries nor its comments.
 std::string operation_identity(const KernelTemplate& kernel_template, const Problem& problem);
 /// Whether `identity` begins with the operation_identity() of an operation whose manifest has `reference = "none"`.
 bool is_unchecked(std::string_view identity);

@@ -54,7 +54,7 @@ struct Argument {
     std::optional<ArgumentType> type;      ///< the declared type; type_of() gives the default
     std::vector<Expression> shape;         ///< the dimensions of an array with `shape`; they also give rows and columns
     bool is_read = false;                  ///< whether the kernel also reads this output (`inout`)
-    bool is_restored = false;              ///< whether an inout gets its first values again before each timed launch
+    bool is_restored = false;              ///< whether an inout gets its initial values again before each timed launch
     std::optional<ArgumentValues> values;  ///< how an array is filled before a launch
     std::optional<double> value;           ///< the value of a scalar, unless a check gives a different one
     std::optional<Tolerance> tolerance;    ///< the tolerance of an output
@@ -122,8 +122,8 @@ struct Operation {
     bool typed = false;
 };
 
-/// The section [model] of a manifest: values for one block, except `l2_loads`. They order candidates or predict times.
-/// `explain` prints the first five. A manifest may leave out the last six.
+/// The section [model] of a manifest: values for one block, except `l2_loads`. The values order candidates or predict
+/// times. `explain` prints the first five. A manifest may leave out the last six.
 struct Model {
     Expression phases;
     Expression loads_per_phase;
@@ -131,7 +131,7 @@ struct Model {
     Expression barriers_per_phase;
     Expression shared_loads_per_phase;
     Expression dependent_loads_per_phase;
-    Expression dependent_loads_per_block;  ///< number of dependent loads outside the phases
+    Expression dependent_loads_per_block;  ///< loads of a thread outside the phases, each waiting for the previous one
     Expression stores_per_block;           ///< number of elements that a block stores
     Expression cluster_blocks;
     Expression l2_loads;  ///< number of elements that the L2 cache delivers to all blocks of the launch

@@ -13,8 +13,8 @@ namespace smemtune {
 /// Operations by name.
 using Operations = std::map<std::string, Operation>;
 
-/// Reads the `[operation]` of a manifest, if it has one. `path` is the path of the manifest. Error messages begin
-/// with it. The manifest gives the file of the reference relative to the folder of `path`. Throws ManifestError.
+/// Reads the `[operation]` of a manifest, if it has one. Error messages begin with `path`, the path of the manifest.
+/// The manifest names the reference's file relative to the folder of `path`. Throws ManifestError.
 std::optional<Operation> parse_operation(const std::string& path, const std::string& text);
 
 /// Returns only the `[operation]` of a manifest that has a `[template]`; returns `text` unchanged if it has no

@@ -14,9 +14,9 @@ namespace {
 constexpr double memory_unit = 4e6;  // a unit of 4 MB, which a fast memory moves in about a microsecond
 
 // Returns how many blocks run at the same time if a multiprocessor has room for `resident` blocks and a cluster has
-// `blocks` blocks. A cluster runs within one group of multiprocessors (GPC). If the multiprocessors that are left in a
-// group are too few for another cluster, they stay idle. Clusters of two fill all multiprocessors, because a group
-// consists of pairs of multiprocessors.
+// `blocks` blocks. A cluster runs within one group of multiprocessors (GPC). If a group's remaining multiprocessors are
+// too few for another cluster, they stay idle. Clusters of two leave no multiprocessor idle, because a group consists
+// of pairs of multiprocessors.
 std::int64_t blocks_at_once(std::int64_t multiprocessors, std::int64_t resident, std::int64_t blocks) {
     if (blocks <= 2) return multiprocessors * resident;
     const auto two_groups = resident == 1 ? rates::multiprocessors_per_two_groups_with_one_block

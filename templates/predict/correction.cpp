@@ -75,7 +75,7 @@ void Correction::find(const WholeUnits& whole, std::span<const double> place, st
             near[j].weight += difference * difference;
         }
     }
-    const auto farthest = 3 * reach_;  // measurements beyond are left out, because their weight is below 0.012
+    const auto farthest = 3 * reach_;  // farther measurements are left out, because their weight is below 0.012
     std::size_t kept = 0;
     for (std::size_t j = 0; j < near.size(); ++j) {
         const auto squared = near[j].weight;

@@ -1,8 +1,8 @@
 // Corrects the predictions of time models by their errors at nearby measured problems. The correction is a weighted
 // mean of the logarithmic residuals. Weights fall with the distance between the logarithms of the extents. They also
-// depend on the row alignment (row_alignment.h): a measured problem has no weight if it differs from the predicted
-// problem in the matrices with rows of whole 16-byte units. For each matrix that has rows of whole 32-byte units at
-// only one of the two problems, the weight is halved.
+// depend on the row alignment (row_alignment.h). A measured problem counts only if, for each matrix, the row length is
+// a multiple of 16 bytes at both problems (measured and predicted) or at neither. The weight is halved for each matrix
+// whose row length is a multiple of 32 bytes at only one of the two problems.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ public:
     struct Corrected {
         double factor = 1;  ///< multiply the predicted time by this factor
         double trust = 0;   ///< from 0 (nothing measured nearby) to 1
-        /// The relative error of the corrected time, if `model_error` is the error of the model. The measured problems
-        /// replace the share `trust` of its variance by a small one.
+        /// Returns the relative error of the corrected time: sqrt((1 - trust) * model_error^2 + trust * least_error^2).
+        /// `model_error` is the error of the uncorrected model (TimeModel::error); `least_error` is a small constant.
         [[nodiscard]] double error(double model_error) const;
     };
     [[nodiscard]] Corrected of(std::size_t model, std::span<const Near> near) const;
@@ -67,7 +67,7 @@ private:
     RowAlignment alignment_;
     double reach_ = 1;                              // the standard deviation of the weights, as a distance
     std::map<std::uint32_t, Group> groups_;         // the key is WholeUnits::of_16_bytes
-    std::vector<std::vector<Residual>> residuals_;  // the residuals: residuals_[model][problem]
+    std::vector<std::vector<Residual>> residuals_;  // indexed as residuals_[model][problem]
 };
 
 /// Returns the extents whose natural logarithms are `place`.

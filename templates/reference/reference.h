@@ -43,7 +43,7 @@ struct OperationReference {
     [[nodiscard]] bool is_verifier() const { return kind == Kind::verify_kernel || kind == Kind::verify_host; }
     /// Whether reference_program() of runtime/compiler.h compiles the reference.
     [[nodiscard]] bool has_program() const { return has_source() || kind == Kind::configuration; }
-    /// Whether the host, which is slow, provides the values of the reference.
+    /// Whether the reference's values come from the host, which is slow, and not from a kernel.
     [[nodiscard]] bool is_on_host() const {
         return kind == Kind::host || kind == Kind::answer || kind == Kind::program;
     }

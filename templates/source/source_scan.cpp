@@ -63,7 +63,7 @@ public:
 private:
     struct Branch {
         std::set<std::string> undefined;  // names that are undefined in this branch
-        std::set<std::string> defined;    // names that select this or an earlier branch; undefined in later branches
+        std::set<std::string> defined;    // if one of these is defined, later branches are not compiled
         bool disabled = false;            // whether the branch is never compiled, as after `#if 0`
         bool others_disabled = false;     // whether later branches are never compiled, as after `#if 1`
     };
@@ -196,7 +196,7 @@ std::vector<Include> includes_of(const std::string& source) {
     std::istringstream clean(plain);
     std::string text;
     std::string bare;
-    std::size_t disabled_depth = 0;  // number of open conditionals from an `#if 0` inwards; 0 outside of `#if 0`
+    std::size_t disabled_depth = 0;  // number of open conditionals inside an `#if 0`, which counts too; 0 outside
     for (std::size_t line = 1; std::getline(written, text) && std::getline(clean, bare); ++line) {
         static const std::regex condition(R"(^[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif)\b[ \t]*(.*))");
         std::smatch match;

@@ -43,8 +43,8 @@ struct SourceLine {
 /// Returns all lines that are not blank.
 std::vector<SourceLine> lines_of(const std::string& source);
 
-/// Returns the names in conditions such as `#if` and `#ifdef`, and the names in the definitions of macros that these
-/// conditions use, directly or through other macros. Each element of `sources` is the lines of a source.
+/// Returns the names in conditions such as `#if` and `#ifdef`. Also returns the names in the definitions of macros that
+/// these conditions use, directly or through other macros. Each element of `sources` is the lines of a source.
 std::set<std::string> names_in_conditions(const std::vector<std::span<const SourceLine>>& sources);
 
 /// A line of a source that defines a name again, although configuration.h has given it a value.

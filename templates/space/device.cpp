@@ -13,7 +13,7 @@ namespace smemtune {
 namespace {
 
 constexpr std::int64_t kib = 1024;
-// The greatest limit that can be given by hand. Small multiples of it still fit in 64 bits.
+// The greatest limit that the text for model_device() may give. Small multiples of it still fit in 64 bits.
 constexpr std::int64_t greatest_limit = std::int64_t{1} << 50;
 
 // The values that differ between compute capabilities (CUDA C++ Programming Guide, "Technical Specifications per
@@ -105,7 +105,7 @@ const std::vector<DeviceField>& device_fields() {
 
 Environment environment_of(const Device& device) {
     using Named = std::pair<std::string, std::int64_t Device::*>;
-    static const auto named = [] {  // sorted by name, so that each field is appended to the map
+    static const auto named = [] {  // sorted by name, so that each insertion is at the end of the map, which is fast
         std::vector<Named> all;
         for (const auto& field : device_fields()) all.emplace_back("device." + std::string(field.name), field.member);
         std::ranges::sort(all, {}, &Named::first);

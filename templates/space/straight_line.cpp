@@ -62,8 +62,8 @@ StraightLine::Slot StraightLine::constant(Value value) {
     return known->second;
 }
 
-// If the result always equals one operand x, returns this operand, as for x + 0, x - 0, x * 1, x / 1, and to_bool of an
-// x that is always 0 or 1. Otherwise returns nothing.
+// Returns the operand x that the result always equals; nothing if there is none. For example, x + 0, x - 0, x * 1 and x
+// / 1 always equal x, and so does to_bool(x) if x is always 0 or 1.
 std::optional<StraightLine::Slot> StraightLine::operand_equal_to(Op op, Slot a, Slot b) const {
     const auto is = [&](Slot operand, std::int64_t number) {
         return is_constant_[operand] && initial_[operand].exists && initial_[operand].number == number;

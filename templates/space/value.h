@@ -8,8 +8,9 @@
 
 namespace smemtune {
 
-/// Returns the number that represents a text. It is the same in every process, and is no number that a parameter can
-/// have as a value. Throws std::invalid_argument if another text of this process has the same number.
+/// Returns the number that represents a text. The number is the same in every process and lies outside the range of
+/// int, so it differs from every whole-number value. Throws std::invalid_argument if another text of this process has
+/// the same number.
 std::int64_t text_value(std::string_view text);
 
 /// Whether the number `value` represents a text.

@@ -16,9 +16,10 @@ struct First {
     std::int64_t run = 0;
 };
 
-// Returns the First of each row. `rows` are in the order in which the trials were first stored. A trial was therefore
-// first tried before all trials in later rows. But the finals store a finalist again, with a new date. The result for a
-// row is therefore the earliest date among this row and all rows after it, with the run of the row that has this date.
+// Returns the First of each row. `rows` are in the order in which the trials were first stored, so each trial was
+// first tried before those in later rows. The date of a row may be later than its trial's first attempt, because the
+// finals store a finalist again, with a new date. The First of a row is therefore the earliest date among this row
+// and all later rows, with the run of the row that has this date.
 std::vector<First> first_dates(const std::vector<const TrialRow*>& rows) {
     std::vector<First> dates(rows.size());
     for (std::size_t i = rows.size(); i-- > 0;) {

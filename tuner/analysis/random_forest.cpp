@@ -52,7 +52,7 @@ private:
         double gain = 0;
     };
 
-    // Returns the split that gives the least squared error. It maximises sum_left^2 / n_left + sum_right^2 / n_right.
+    // Returns the split that gives the least squared error: it maximises sum_left^2 / n_left + sum_right^2 / n_right.
     Split best_split(std::span<const std::uint32_t> members, double sum) {
         Split best;
         if (members.size() < 2 * least_examples_of_leaf) return best;

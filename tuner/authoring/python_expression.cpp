@@ -12,14 +12,14 @@ namespace smemtune {
 
 using nlohmann::json;
 
-// `kind` is an operator such as `+`, or one of: value, name, list, call, index, if, compare, negative (a minus
-// sign before a value), and for (a list comprehension).
+// `kind` is an operator such as `+`, or one of `value`, `name`, `list`, `call`, `index`, `if`, `compare`, `negative`
+// (a minus sign before a value) and `for` (a list comprehension).
 struct PythonExpression::Node {
     std::string kind;
     std::vector<Node> parts;
-    json value;                        // the value, if `kind` is value
-    std::string name;                  // if `kind` is "name" or "call": the name; if it is "for": the variable
-    std::vector<std::string> compare;  // if `kind` is compare: the operators between `parts`
+    json value;                        // the value, if `kind` is `value`
+    std::string name;                  // the name, if `kind` is `name` or `call`; the variable, if `kind` is `for`
+    std::vector<std::string> compare;  // the operators between `parts`, if `kind` is `compare`
 };
 
 namespace {

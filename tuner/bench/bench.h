@@ -50,14 +50,16 @@ struct HostTime {
 struct ProblemBench {
     Problem problem;
     KernelDescription kernel{};  ///< our kernel, which was measured
-    /// Whether the database has a winner for the problem. With `served`: whether a fetch returns any kernel.
+    /// Whether the database has a winner for the problem. If BenchRequest::served is true: whether a fetch returns
+    /// any kernel.
     bool stored = false;
     std::string match{};              ///< Match of the served kernel, such as `exact`; empty for winners
     std::string wrong;                ///< why our kernel cannot run or is wrong; empty if it is right
     std::string why_not;              ///< why measuring failed on the device; empty if it did not
     double operations = 0;            ///< arithmetic operations of one launch; 0 if the manifest declares none
-    std::vector<CacheResult> caches;  ///< one per cache setting; only cold if both are requested but do not differ
-    /// Empty with `served`, and on the host device, where a launch returns only when the kernel has ended.
+    std::vector<CacheResult> caches;  ///< one per requested setting; only `cold` if cold and warm are the same
+    /// Empty if BenchRequest::served is true. Also empty on the host device, where a launch returns only when the
+    /// kernel has ended.
     std::vector<HostTime> host;
 };
 

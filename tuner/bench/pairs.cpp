@@ -8,8 +8,8 @@ namespace smemtune {
 
 namespace {
 
-// Returns the usual clock: the upper quartile. The upper quartile is not lowered by a clock that sags half of the time,
-// nor raised by one short boost.
+// Returns the clock at which the device usually ran: the upper quartile. Unlike the median, it is not lowered by a
+// clock that sags half of the time. Unlike the maximum, it is not raised by one short boost.
 double usual_clock(const std::vector<Pair>& pairs) {
     std::vector<double> known;
     for (const auto& pair : pairs) {

@@ -58,8 +58,9 @@ bool is_in_space(const KernelTemplate& kernel, const Configuration& configuratio
     });
 }
 
-// Predicts the times of the members of `portfolio` that are of one of `templates`, as if they had been verified for all
-// of `problems`, which have the same operation, type and layout. The kernels of `templates` must outlive the result.
+// Predicts the times of those members of `portfolio` whose template is one of `templates`. Treats them as verified
+// for all of `problems`, which must have the same operation, type and layout. The kernels of `templates` must outlive
+// the result.
 Predictor predictor_of(const PortfolioText& portfolio, std::span<const Problem> problems, const Device& device,
                        const TemplatesByName& templates) {
     const auto& like = problems.front();

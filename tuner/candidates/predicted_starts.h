@@ -20,26 +20,26 @@ namespace smemtune {
 const PortfolioText* most_similar(std::span<const PortfolioText> portfolios, const Problem& problem,
                                   const Device& device, const std::set<std::string>& templates);
 
-/// Returns start points by template name: at most three members of a portfolio for each template, the fastest first
-/// according to the portfolio's time models. Leaves out members whose predicted time is more than
-/// pruning::slow_template times the shortest predicted time. most_similar() chooses the portfolio among those that the
-/// program contains. The result is empty if no portfolio fits.
+/// Returns start points by template name. They are members of a portfolio, at most three for each template, the
+/// shortest predicted time first. Leaves out members whose predicted time is more than pruning::slow_template times
+/// the shortest predicted time. most_similar() chooses the portfolio among those that the program contains. The
+/// result is empty if no portfolio fits.
 std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem& problem, const Device& device,
                                                                    const std::vector<PlannedSpace>& templates);
 
-/// A configuration, and the problems at which it may be the fastest. For example, a shipped portfolio predicts that
-/// this member is its fastest one there.
+/// A configuration, and the problems at which it may be the fastest. For example, it is a member of a shipped
+/// portfolio, which predicts that this member is its fastest one there.
 struct Transferred {
     const KernelTemplate* kernel = nullptr;  ///< one of the templates that predicted_fastest() got
     Configuration configuration;             ///< has a value for each parameter of the template
     std::vector<std::size_t> problems;       ///< the indices of these problems, in ascending order
 };
 
-/// Returns the members that are predicted to be the fastest of their portfolio at one or more of `problems`, which are
-/// all of one operation, type and layout. The member with the most such problems comes first. Uses the portfolios that
-/// the program contains for the same operation, element size and compute capability, for any type and layout. A member
-/// that several portfolios have is returned once. Leaves out members with parameters or values that their template in
-/// `templates` does not have.
+/// Returns the members that are predicted to be the fastest of their portfolio at one or more of `problems`. All
+/// problems must have the same operation, type and layout. The member with the most such problems comes first. Uses
+/// the portfolios that the program contains for the same operation, element size and compute capability, for any type
+/// and layout. A member that several portfolios have is returned once. Leaves out members with parameters or values
+/// that their template in `templates` does not have.
 std::vector<Transferred> predicted_fastest(std::span<const Problem> problems, const Device& device,
                                            std::span<const KernelTemplate> templates);
 

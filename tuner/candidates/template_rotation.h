@@ -8,7 +8,7 @@
 
 namespace smemtune {
 
-/// Lets the templates of a problem propose in turns, so that a slow template costs little time, and a fast template
+/// Lets the templates of a problem propose in turns. A slow template then costs little time, and a fast template
 /// leaves time for the others.
 class TemplateRotation {
 public:

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t least_opening = 4;
 constexpr std::size_t most_opening = 48;
 
-// Returns the number of evaluations after which a template may be given up as too slow: 1.5 * sqrt(size), but at least
-// `least_opening` and at most `most_opening`. In most spaces, the best of so many configurations takes at most 1.5
-// times as long as the template's optimum. Returns 1 if the template was too slow at a neighbouring size.
+// Returns the number of evaluations after which a template may be given up as too slow. This is 1.5 * sqrt(size), but
+// at least `least_opening` and at most `most_opening`. In most spaces, the best of so many configurations takes at
+// most 1.5 times as long as the template's optimum. Returns 1 if the template was too slow at a neighbouring size.
 std::size_t opening_of(const ParameterSpace& space, const WarmStart& elsewhere) {
     const auto wanted = static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(space.size())));
     const auto opening = std::clamp(wanted, least_opening, most_opening);

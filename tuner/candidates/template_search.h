@@ -28,10 +28,10 @@ public:
     /// Records an outcome. `cost` is empty if the configuration was rejected. Ignores configurations outside the space.
     void observe(const Configuration& configuration, std::optional<double> cost);
 
-    /// Call this after observing the stored trials. After this call, the stored trials suffice to give up a template
-    /// that is too slow, however few they are. `complete` says whether the last run ended as "complete". If so, and if
-    /// a gain was unlikely after any stored trial, the search stays ended. Stored trials after that point came from
-    /// cross-size transfer, so a lower cost among them does not reopen the search.
+    /// Call this after observing the stored trials. From then on, a template that is too slow is given up without
+    /// further trials, however few stored trials it has. `complete` says whether the last run ended as "complete". If
+    /// so, and if a gain was unlikely after any stored trial, the search stays ended. Stored trials after that point
+    /// came from cross-size transfer, so a lower cost among them does not reopen the search.
     void resume(bool complete);
 
     /// Takes back a proposed configuration that was not tried. The configuration counts as untried, but is not proposed

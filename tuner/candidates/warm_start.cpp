@@ -9,9 +9,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_near_sizes = 3;         // how many sizes on this device give start points, nearest first
-constexpr std::size_t most_devices = 3;            // how many other devices give start points, most similar first
-constexpr std::size_t most_sizes_of_a_layout = 2;  // how many sizes of each other layout give start points
+constexpr std::size_t most_near_sizes = 3;  // start points come from this many sizes on this device, nearest first
+constexpr std::size_t most_devices = 3;     // start points come from this many other devices, most similar first
+constexpr std::size_t most_sizes_of_a_layout = 2;  // start points come from this many sizes of each other layout
 const double near_distance =
     std::log(4.0) * std::sqrt(3.0);  // distance of a problem whose three extents are each four times as large
 

@@ -12,12 +12,13 @@
 namespace smemtune {
 
 struct WarmStart {
-    /// The template's fastest configurations at other problems, each once. First come those of the nearest sizes with
-    /// the problem's layout on this device, then those of other layouts, then those on the most similar other devices.
+    /// The template's fastest configurations at other problems, each once. Those of the nearest sizes with the
+    /// problem's layout on this device come first, then those of other layouts, then those on the most similar other
+    /// devices.
     std::vector<Configuration> starts;
-    /// The template's best time divided by the best time of all templates, at the nearest tuned problem on this device
-    /// that has a measured trial of the template. Trials that were cut short count, too. Nothing if there is no
-    /// such problem, or if it is farther away than a problem whose three extents are four times the searched problem's.
+    /// The template's best time divided by the best time of all templates. Both times are of the nearest tuned
+    /// problem on this device that has a measured trial of the template, even one that was cut short. Nothing if
+    /// there is no such problem, or if it is farther away than a problem whose three extents are four times as large.
     std::optional<double> behind;
 };
 

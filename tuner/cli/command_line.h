@@ -133,7 +133,8 @@ public:
     [[nodiscard]] unsigned seed() const;
     /// The value of `--db` or its default. Throws UsageError when both are empty.
     [[nodiscard]] std::filesystem::path database() const;
-    /// The width for tables. It is 0, which means any width, with `--wide` or if standard output is not a terminal.
+    /// The width for tables, in characters. 0 means any width: with `--wide`, or if standard output is not a
+    /// terminal.
     [[nodiscard]] std::size_t table_width() const;
     [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
     [[nodiscard]] const std::vector<Option>& options() const { return options_; }

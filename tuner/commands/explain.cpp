@@ -53,8 +53,8 @@ struct Explanation {
     bool compiles = true;
 };
 
-// The number of registers comes from the stored trial, if the trial has one. Otherwise it comes from a compile of the
-// configuration or, if it is not compiled, from the manifest's estimate, if there is one.
+// The number of registers comes from the first of these that has one: the stored trial, a compile of the
+// configuration, the manifest's estimate.
 Explanation examine(const Subject& subject, const ProcessEnvironment& process_environment) {
     const auto& [kernel, configuration, problem, device, origin, trial, registers] = subject;
     Explanation result{.launch = launch_of(kernel, configuration, problem, device),
@@ -239,8 +239,9 @@ Subject read_configuration(const CommandLine& line, const std::string& name) {
     return subject;
 }
 
-// Returns the measured trials that match --sizes and the other options: of each device and problem, all trials of the
-// named templates, the fastest first, or only the best one if no template is named.
+// Returns the measured trials that match --sizes and the other options. If templates are named, these are all their
+// trials, the fastest first for each device and problem. Otherwise, there is only the best trial for each device and
+// problem.
 std::vector<TrialRow> matching_rows(const Store& store, const CommandLine& line, const std::string& name) {
     auto templates = split(line.text("template").empty() ? line.text("templates") : line.text("template"), ',');
     if (!name.empty()) templates = {name};

@@ -215,7 +215,7 @@ int refit_command(const CommandLine& line, bool json) {
     if (line.has("check")) throw UsageError("--refit and --check exclude each other; choose one");
     const auto templates = choose_templates(line).kernels;
     const auto& operation = templates.front().operation.name;
-    (void)Store(line.database(), Store::Access::read);  // throws if there is none; the next line would create one
+    (void)Store(line.database(), Store::Access::read);  // throws if there is no database; the next line would make one
     Store store(line.database());
     const auto reports = refit_portfolios(store, operation, templates);
     if (reports.empty()) return no_portfolio(line, operation);

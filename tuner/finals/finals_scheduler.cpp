@@ -10,8 +10,8 @@ namespace smemtune {
 namespace {
 
 constexpr int comparing_rounds = 3;         // rounds in which the winner and the baseline are compared
-constexpr double steady_us = 10'000;        // longer launches vary by about 0.1 %, so one comparing round suffices
-constexpr std::size_t least_per_share = 2;  // least rounds per device; fewer rounds are not worth a device's warm-up
+constexpr double steady_us = 10'000;        // launches longer than this vary by about 0.1 %, so one round suffices
+constexpr std::size_t least_per_share = 2;  // the least number of rounds per device; fewer are not worth its warm-up
 
 }  // namespace
 

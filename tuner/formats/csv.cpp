@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view header_prefix = "header.";
 constexpr std::string_view parameter_prefix = "parameter.";
 
-// Whether value_at() would reject a cell with this text, or read it as anything but this text.
+// Whether a cell with this text must be quoted as JSON. Without quotes, value_at() would reject it or read another
+// value.
 bool means_a_value(const std::string& text) {
     try {
         return !python_parse(text).is_discarded();

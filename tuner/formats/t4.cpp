@@ -15,7 +15,7 @@ constexpr std::array<std::pair<const char*, const char*>, 6> time_names{{{"compi
                                                                          {"strategy_time", "search_algorithm"},
                                                                          {"verification_time", "validation"},
                                                                          {"times", "runtimes"}}};
-// Kernel Tuner writes this name, although its schema has `compilation_time`.
+// T4 files that Kernel Tuner writes have this name, although the schema has `compilation_time`.
 constexpr const char* older_compilation = "compilation";
 
 // Maps T4's name of a failure to Kernel Tuner's name. Kernel Tuner has a single name for several of T4's names, so an

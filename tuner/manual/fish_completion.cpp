@@ -42,8 +42,8 @@ std::string fish_values(const Proposals& proposals) {
     return text;
 }
 
-// Returns the arguments of fish's `complete` for an option with a value. -x means that a value is required and that
-// fish offers no files; -r means only that a value is required.
+// Returns the arguments of fish's `complete` for an option with a value. `-r` means that a value is required. `-x`
+// means the same, and that fish offers no files.
 std::string fish_value(const Option& option) {
     const auto proposals = proposals_of(option);
     const auto* const required = option.implicit                                      ? ""

@@ -32,8 +32,8 @@ std::error_code write_and_rename(const fs::path& file, const std::string& text) 
     unfinished += ".unfinished-" + std::to_string(getpid());
     std::error_code ignored;
     fs::remove(unfinished, ignored);
-    // With O_EXCL, open() fails if the name exists. Without it, in a folder that others may write to, another user
-    // could put a link under this name, and this program would overwrite the link's target.
+    // O_EXCL makes open() fail if the name exists. Without O_EXCL, another user of the folder could put a link under
+    // this name, and this program would overwrite the link's target.
     const int created = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (created < 0) return error_of_errno();
     ::close(created);

@@ -22,19 +22,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t samples_at_once = 16;  // limit of samples tuned together, because all their spaces are in memory
+constexpr std::size_t samples_at_once = 16;  // the most samples tuned at once; all their spaces are in memory
 constexpr std::size_t samples_nearby = 12;   // each configuration is first timed at this many samples
-// At this many samples, every promising configuration is timed, so that the losses that the report expects do not
-// depend on predictions. At all others, only the configurations that are predicted to be the fastest are timed.
+// At so many samples, every promising configuration is timed. The expected losses in the report come from these
+// samples, so they do not depend on predictions. At all other samples, only the configurations that are predicted to
+// be the fastest are timed.
 constexpr std::size_t samples_in_full = 120;
 constexpr std::size_t predicted_of_a_sample = 12;  // how many predicted configurations are timed at a sample
-constexpr double predicted_within = 1.25;          // their predictions are at most this many times the shortest one
+constexpr double predicted_within = 1.25;          // their predicted times are at most this many times the shortest
 constexpr std::size_t samples_per_fit = 256;       // the models are fitted again after so many samples
-// The shares of the budget after which the parts of a build end. Each share includes those above it. On an H200 with 16
-// cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures 60 to 160 pairs of a
-// configuration and a sample per second: on an H100, a sample takes 33 ms, and each of its pairs 5 to 7 ms. It gets the
-// larger part, because most of the loss is due to predictions, which need these times. Verification takes some seconds,
-// and the budget does not limit it.
+// Each part of a build ends after this share of the budget; the share includes the parts before it. On an H200 with
+// 16 cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures 60 to 160 pairs of
+// a configuration and a sample per second. It gets the larger part of the budget: most of the loss comes from wrong
+// predictions, and more times make predictions better. Verification takes some seconds, and the budget does not limit
+// it.
 constexpr double tuning_share = 0.4;
 constexpr double compile_share = 0.5;  // until then, configurations from elsewhere are compiled
 constexpr double near_share = 0.58;
@@ -151,8 +152,9 @@ private:
     void choose_and_store() {
         const auto begin = Clock::now();
         entries_ = collect_entries(source_);
-        // Without any tuned sample, for example if a new driver makes all stored trials outdated, there is no new
-        // portfolio, unless the request is for one of known configurations.
+        // There is no new portfolio if no sample is tuned, for example because a new driver made all stored trials
+        // outdated. The exception is a request without searches, whose portfolio consists of configurations that are
+        // known already.
         const bool is_any_tuned = !std::ranges::all_of(entries_, &std::vector<std::size_t>::empty, &Entry::won);
         if (!is_any_tuned && request_.searches != std::size_t{0}) return;
         progress_.begin_part("compiling configurations from elsewhere");
@@ -192,7 +194,7 @@ private:
         (void)is_cut("cross-timing", full_share, [&] { timer.measure(in_full, progress_); });
         spent |= is_cut("cross-timing, predicted again", cross_share, [&] {
             time_predicted(timer, context, times, promising, order);
-            timer.measure(in_full, progress_);  // what the part before left
+            timer.measure(in_full, progress_);  // the pairs for which the earlier part had no time
         });
         report_.counts = timer.counts();
         if (spent) report_.ended = "budget";
@@ -201,7 +203,7 @@ private:
             timed_in_full_[sample] = timer.is_known(sample, promising);
     }
 
-    // Returns the samples for which an application asks the most often, or the first ones of equal counts.
+    // Returns the `count` samples with the highest Sample::count. Of samples with equal counts, takes the first.
     [[nodiscard]] std::vector<std::size_t> most_frequent(std::size_t count) const {
         auto order = numbers_to(request_.samples.size());
         std::ranges::stable_sort(order, std::ranges::greater{}, [&](auto i) { return request_.samples[i].count; });

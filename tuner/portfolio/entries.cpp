@@ -38,8 +38,8 @@ bool counts_as_found(const TrialRecord& record, const EntrySource& source) {
            (record.verified_by.empty() || record.verified_by == source.identity);
 }
 
-// Returns the configurations that were the fastest at a problem, the fastest first, by the trials for which `counts` is
-// true. If several have the same machine code, returns only the fastest of them.
+// Returns the fastest configurations of a problem, the fastest first. Only trials for which `counts` returns true are
+// considered. If several configurations have the same machine code, returns only the fastest of them.
 std::vector<Found> fastest_of(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
                               std::int64_t problem_row, bool (*counts)(const TrialRecord&, const EntrySource&)) {
     std::vector<Found> all;
@@ -84,8 +84,8 @@ BoundLaunch bound_of(const EntrySource& source, const KernelTemplate& kernel, co
             CompiledSize{resources.registers, resources.static_shared_bytes}};
 }
 
-// Adds the members of the stored portfolio. A member may be among the fastest configurations of no sample any more,
-// because cross-timing found faster ones there, and still be good at many samples.
+// Adds the members of the stored portfolio. Cross-timing may have found faster configurations than a member at every
+// sample. The member then is among the fastest at none of them, but may still be good at many.
 void add_stored_members(const EntrySource& source, const std::vector<std::int64_t>& template_rows,
                         std::vector<Entry>& entries) {
     const auto& like = source.samples.front().problem;
@@ -127,8 +127,8 @@ private:
     std::vector<double> place_;
 };
 
-// Returns the stored problems of the samples' operation and of types of the same size, in any layout, that are no
-// samples, with their rows.
+// Returns the stored problems that are no samples, each with its row in the database. Takes all problems of the
+// samples' operation whose elements have the same size as those of the samples, in any layout.
 std::vector<std::pair<Problem, std::int64_t>> problems_elsewhere(const EntrySource& source) {
     const auto& like = source.samples.front().problem;
     std::set<std::string> types;
@@ -157,7 +157,7 @@ std::vector<std::pair<Problem, std::int64_t>> problems_elsewhere(const EntrySour
 }
 
 // Returns the fastest configurations of stored problems that are no samples (problems_elsewhere()). Such kernels are
-// fast at similar extents. `problems` of the result are the samples nearest to these problems. The configuration that
+// fast at similar extents. Transferred::problems lists the samples nearest to these problems. The configuration that
 // is among the fastest of the most problems comes first.
 std::vector<Transferred> found_elsewhere(const EntrySource& source, const std::vector<std::int64_t>& template_rows) {
     std::map<std::pair<std::int64_t, std::string>, Transferred> found;  // by template and configuration

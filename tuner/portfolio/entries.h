@@ -21,8 +21,8 @@ struct Entry {
     Configuration configuration;
     std::string code_hash;
     BoundLaunch bound;
-    /// The samples at which this configuration was among the fastest, or was predicted to be the fastest, and those
-    /// nearest to other problems at which it was among the fastest. In ascending order.
+    /// Samples in ascending order: those where this configuration was among the fastest, those where it was predicted
+    /// to be the fastest, and those nearest to other problems where it was among the fastest.
     std::vector<std::size_t> found{};
     std::vector<std::size_t> won{};  ///< the samples at which this configuration was the fastest
     std::optional<Binary> binary{};  ///< the machine code, which provide_code() sets
@@ -56,11 +56,12 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 /// Adds configurations that are fast elsewhere:
 /// - members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a sample
-///   (predicted_fastest()). Portfolios for other layouts and similar types count, too;
-/// - the fastest configurations of stored problems that are no samples, of any layout and similar types.
-/// If a sample has a stored trial of an added entry, the entry takes the hash of its machine code from this trial.
-/// Otherwise it is compiled. A configuration is not added if it does not compile, or if its compile would begin after
-/// `deadline` or an interrupt.
+///   (predicted_fastest());
+/// - the fastest configurations of stored problems that are no samples.
+/// Portfolios and stored problems may have any layout, and any type whose elements have the same size. If a sample
+/// has a stored trial of an added entry, the entry takes the hash of its machine code from this trial. Otherwise it
+/// is compiled. A configuration is not added if it does not compile, or if its compile would begin after `deadline`
+/// or an interrupt.
 void add_transferred_entries(const EntrySource& source, std::vector<Entry>& entries,
                              Deadline deadline = Deadline::max());
 

@@ -17,8 +17,8 @@ namespace smemtune {
 
 namespace {
 
-// A cross-timed candidate gets shorter and fewer batches than a tuned one. A large number of measured times helps the
-// fit of models more than precise times do, and losses of a percent matter little.
+// Cross-timing uses shorter and fewer batches than a search. To fit models, many measured times are better than few
+// precise ones, and losses of a percent matter little.
 constexpr double cross_batch_us = 600;
 constexpr double cross_spread = 0.02;
 
@@ -147,7 +147,7 @@ void CrossTimer::remove_wrong() {
 void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     const auto& entry = context_.entries[i];
     const auto best = best_us_[sample] > 0 ? std::optional(best_us_[sample]) : std::nullopt;
-    constexpr double only_first_check = 0;  // only entries that become members are verified in full, later
+    constexpr double only_first_check = 0;  // no trial is faster than 0 us, so none runs the other checks
     auto sampling = context_.source.resources.sampling;
     sampling.batch_us = std::min(sampling.batch_us, cross_batch_us);
     sampling.steady_spread = std::max(sampling.steady_spread, cross_spread);
@@ -180,7 +180,8 @@ void CrossTimer::measure(const SamplePairs& pairs, Progress& progress) {
     std::vector<std::size_t> open;  // the samples that have an entry to time
     std::vector<Problem> problems;
     SamplePairs untried(pairs.size());
-    // In spread_order(), so that a deadline leaves timed samples over the whole range of extents.
+    // spread_order() is used, because the samples that are timed before a deadline then cover the whole range of
+    // extents.
     for (const auto sample : spread_order(context_.source.samples)) {
         for (const auto i : pairs[sample]) {
             if (states_[sample][i] == State::unknown && context_.entries[i].binary) untried[sample].push_back(i);

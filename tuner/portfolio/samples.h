@@ -19,10 +19,10 @@ struct ExtentRange {
     std::int64_t low = 16, high = 12000;
 };
 
-/// Draws `count` distinct problems with log-uniform extents. An extent that is a number of matrices (BATCH) is
-/// in 1..64, any other extent is in `range`. An extent is rounded to a multiple of 64 with a probability of one third,
-/// and to a multiple of 8 with a probability of one quarter. The same seed draws the same problems. Returns fewer than
-/// `count` problems if the range has too few.
+/// Draws `count` distinct problems with log-uniform extents. An extent that is a number of matrices (BATCH) is in
+/// 1..64, any other extent is in `range`. An extent is rounded to a multiple of 64 with probability 1/3, and to a
+/// multiple of 8 with probability 1/4. The same seed draws the same problems. Returns fewer than `count` problems if
+/// the range has too few.
 std::vector<Sample> draw_samples(const Operation& operation, const std::string& type, const std::string& layout,
                                  std::size_t count, ExtentRange range, unsigned seed);
 
@@ -35,9 +35,9 @@ std::vector<Sample> parse_samples(const std::string& text, const Operation& oper
 /// The first sample is the nearest to the mean. Returns the indices of the samples.
 std::vector<std::size_t> spread_order(const std::vector<Sample>& samples);
 
-/// The kind of a problem, for a report: `small` (below 2^24 operations), `narrow` (an output matrix with fewer than 64
-/// rows or columns), `deep` (more than 8 times as many k-steps as the geometric mean of the output's rows and columns),
-/// or `square`.
+/// The kind of a problem, for a report. `small`: fewer than 2^24 operations. `narrow`: an output matrix has fewer
+/// than 64 rows or columns. `deep`: the number of k-steps is more than 8 * sqrt(rows * columns) of the output.
+/// `square`: all others.
 std::string kind_of(const Operation& operation, const Problem& problem, const Device& device);
 
 }  // namespace smemtune

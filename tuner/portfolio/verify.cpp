@@ -29,8 +29,8 @@ std::vector<std::string> all_classes(std::size_t extents) {
 // For each problem, the indices of the entries to verify there.
 using VerificationPlan = std::map<Problem, std::vector<std::size_t>>;
 
-// Returns the sample at which the entry needs the most workspace; nothing if it needs none. In a kernel that shares K
-// through the workspace, the most parts are added up there, but only few at the small problems of the classes.
+// Returns the sample at which the entry needs the most workspace; nothing if it needs none. At this sample, a split-K
+// kernel adds up more parts of K than at the small problems at which classes are verified.
 const Problem* sample_of_most_workspace(const Entry& entry, const std::vector<Problem>& samples) {
     const Problem* found = nullptr;
     double most = 0;

@@ -9,7 +9,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_neighbours = 4;  // how many sizes give configurations, nearest size first
+constexpr std::size_t most_neighbours = 4;  // the number of nearest sizes whose winners are tried
 
 }  // namespace
 

@@ -21,9 +21,9 @@ public:
     /// Returns the trials that may be the fastest. Empty if no trial was verified, or if an earlier run has decided
     /// among the same trials.
     [[nodiscard]] Trials choose_finalists() const;
-    /// Begins finals of `finalists` (at least one): submits to the compiler their programs, and the program of the
-    /// baseline trial with the least cost. If all finalists turn out to be wrong, finals of other trials follow, until
-    /// a trial wins or no trial is left.
+    /// Begins finals of `finalists` (at least one). Submits their programs to the compiler, and also the program of
+    /// the baseline trial with the least cost. If all finalists turn out to be wrong, finals of other trials follow,
+    /// until a trial wins or no trial is left.
     void start(Trials finalists);
     /// Whether the finals wait for the compiler.
     [[nodiscard]] bool is_compiling() const;

@@ -24,9 +24,9 @@ namespace smemtune {
 ///     done -> transfer -> transfer_sweep -> transfer_finals -> done      (after begin_transfer())
 ///
 /// In the state `unverified`, two kinds of stored trials are tried again: measurements that may be among the fastest
-/// but lack this run's verification identity, and crashes and timeouts that are due for a retry. A sweep tries the best
-/// few configurations with all values of their run-time parameters (runtime_sweep.h). end_search() leads from a search
-/// to its sweep, but without candidates for the sweep. stop() leads from any state to done.
+/// but lack this run's verification identity, and crashes and timeouts that are due for a retry. A sweep tries the
+/// best few configurations with all values of their run-time parameters (runtime_sweep.h). end_search() leads from a
+/// search to its sweep, which then tries nothing. stop() leads from any state to done.
 class ProblemTuner {
 public:
     using Clock = std::chrono::steady_clock;

@@ -14,8 +14,8 @@ namespace smemtune {
 std::vector<Configuration> runtime_variants(const KernelTemplate& kernel_template, const Configuration& configuration,
                                             const Problem& problem, const Device& device);
 
-/// Returns the untried variants of the few trials with the least cost. With `transferred`, returns only variants of
-/// transferred trials.
+/// Returns the untried variants of the few trials with the least cost. If `transferred` is true, returns only
+/// variants of transferred trials.
 std::vector<TemplateConfiguration> sweep_candidates(TrialLedger& ledger, const Problem& problem, const Device& device,
                                                     bool transferred);
 

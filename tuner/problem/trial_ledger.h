@@ -53,8 +53,8 @@ public:
     void release();
     /// Whether a stored trial has a verification identity other than that of this run.
     [[nodiscard]] bool has_foreign_trials() const { return foreign_; }
-    /// Returns the stored trial of a configuration if it was measured completely with this machine code, but verified
-    /// under an identity other than that of this run. Then it need only be verified again, not timed.
+    /// Returns the stored trial of a configuration if it need only be verified again, not timed. Such a trial was
+    /// measured completely with this machine code, but verified under an identity other than that of this run.
     [[nodiscard]] std::optional<TrialRecord> timed_before(const TemplateSearch& search,
                                                           const Configuration& configuration,
                                                           const std::string& code_hash) const;
@@ -132,7 +132,7 @@ private:
     std::deque<Stored> unverified_;  // measurements without this run's verification identity, least cost first
     std::deque<TemplateConfiguration> retries_;  // configurations whose crash or timeout is due for a retry
     std::vector<Stored> awaited_;                // trials that next_unverified() returned, with pending outcomes
-    std::size_t verified_again_ = 0;             // how many trials of next_unverified() have then passed all checks
+    std::size_t verified_again_ = 0;             // how many trials from next_unverified() have passed all checks
     bool foreign_ = false;
     std::deque<Trial> trials_;                     // a deque, because pointers to its elements must stay valid
     std::map<std::string, const Trial*> by_code_;  // measured trials, by machine code and launch

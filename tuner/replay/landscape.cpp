@@ -33,7 +33,8 @@ struct CloseGzip {
     void operator()(gzFile_s* file) const { gzclose_r(file); }
 };
 
-// Returns the value of a text that is exactly one whole number in canonical form; nothing for other texts.
+// Returns the value of a text that is one whole number in canonical form (`-5`, but not `+5` or `05`); nothing for
+// others.
 std::optional<std::int64_t> whole(const std::string& spelling) {
     std::int64_t value = 0;
     const auto* end = spelling.data() + spelling.size();

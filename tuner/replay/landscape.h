@@ -25,8 +25,8 @@ struct Landscape {
     std::optional<std::size_t> valid{};
     std::size_t tried = 0;     ///< the number of valid configurations that were tried
     bool of_database = false;  ///< true for a database, false for a cache
-    /// The texts of a parameter's values, by the parameter's name. Has only parameters with a value that is not a whole
-    /// number. In a configuration, such a parameter has the index of a text as its value.
+    /// The texts of a parameter's values, by the parameter's name. Only parameters with a value that is not a whole
+    /// number are in this map. In a configuration, such a parameter has the index of a text as its value.
     std::map<std::string, std::vector<std::string>, std::less<>> spellings;
 
     using Spelled = std::map<std::string, std::string>;

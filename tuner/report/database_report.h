@@ -22,8 +22,7 @@ nlohmann::json inventory_json(const Store::Summary& summary, std::uintmax_t byte
 std::string best_text(std::span<const TrialFacts> winners, std::size_t width);
 
 /// Returns one table of trials for each device, operation, type and layout. A row has the trial's time, or the stage
-/// that rejected it.
-/// `more` is the number of trials beyond those listed.
+/// that rejected it. `more` is the number of trials beyond those listed.
 std::string trials_text(std::span<const TrialFacts> trials, std::size_t more, std::size_t width);
 
 /// All facts about one trial and the run that made it; `run` is null if unknown.

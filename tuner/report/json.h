@@ -23,8 +23,8 @@ constexpr int json_schema = 1;
 nlohmann::json document(const std::string& command, nlohmann::json content);
 
 /// to_json() leaves out unknown values. from_json() throws nlohmann::json::exception if a field is missing or has the
-/// wrong type, and std::invalid_argument if a rejection's stage is unknown or a measurement is negative or not finite.
-/// from_json() also reads problems that older versions wrote.
+/// wrong type. It throws std::invalid_argument if a rejection's stage is unknown, or if a measurement is negative or
+/// not finite. It also reads problems that older versions wrote.
 void to_json(nlohmann::json& to, const Problem& problem);
 void from_json(const nlohmann::json& from, Problem& problem);
 void to_json(nlohmann::json& to, const Configuration& configuration);

@@ -123,11 +123,10 @@ std::size_t Progress::number_of(const std::string& size) {
     return numbers_.try_emplace(size, numbers_.size() + 1).first->second;
 }
 
-// If the number of planned trials is known, the time left is estimated from the mean time of a trial. The mean is the
-// elapsed time divided by the number of trials that were not recalled, because recalled trials take almost no time. If
-// the number of planned trials is unknown and the run has no parts (begin_part()), the time left is estimated from the
-// mean time of a finished size. The time left is at most the rest of the budget. Without an estimate, it is the rest of
-// the budget.
+// Estimates the time left. If the number of planned trials is known, the estimate follows from the mean time of a
+// trial: the elapsed time divided by the number of trials that were not recalled (recalled trials take almost no
+// time). Otherwise, if the run has no parts (begin_part()), the estimate follows from the mean time of a finished
+// size. The time left is at most the rest of the budget. Without an estimate, it is the rest of the budget.
 ProgressState Progress::state() const {
     ProgressState state{.part = part_,
                         .size = size_.empty() ? 1 : numbers_.at(size_),

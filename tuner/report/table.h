@@ -24,9 +24,11 @@ public:
     [[nodiscard]] bool empty() const { return rows_.empty(); }
 
     /// Formats lines of at most `width` characters (0: any length) without cutting anything. A table that is too wide
-    /// is reduced in this order: details move below their rows; if all cells of the first column begin with the same
-    /// words, these words replace the column's heading; optional columns are left out, from the last one on; each row
-    /// becomes a paragraph.
+    /// is reduced in these steps, until it fits:
+    /// 1. Details move below their rows.
+    /// 2. If all cells of the first column begin with the same words, these words replace the column's heading.
+    /// 3. Optional columns are left out, from the last one on.
+    /// 4. Each row becomes a paragraph.
     [[nodiscard]] std::string to_text(std::size_t width = 0) const;
 
 private:

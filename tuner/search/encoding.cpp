@@ -20,8 +20,8 @@ std::vector<float> to_unit(const std::vector<float>& numbers) {
     return unit;
 }
 
-// How often the value can be halved. The value 0 gets alignment 0, because it usually means "off" and is not similar to
-// any other value.
+// How often the value can be halved without a remainder. The value 0 gets alignment 0, because it usually means "off"
+// and is not similar to any other value.
 float alignment(std::int64_t value) {
     return value == 0 ? 0.0F : static_cast<float>(std::countr_zero(static_cast<std::uint64_t>(value)));
 }

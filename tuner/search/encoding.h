@@ -8,10 +8,10 @@
 namespace smemtune {
 
 /// A parameter with numeric values gets two columns. The first holds the rank of the value. The second holds the
-/// value's alignment: how often the value can be halved. (96 is next to 80, but may perform like 32, because both 96
-/// and 32 can be halved five times.) The second column is left out if it would repeat the first. A parameter whose
-/// values are texts gets one column for each text. Each feature of the SearchSetup gets one column, and the estimate of
-/// the SearchSetup gets one, too. The columns of features and estimate also hold ranks: the share of a sample of points
+/// value's alignment: how often the value can be halved without a remainder. (96 is next to 80, but may perform like
+/// 32, because both 96 and 32 can be halved five times.) The second column is left out if it would repeat the first.
+/// A parameter whose values are texts gets one column for each text. Each feature of the SearchSetup gets one column,
+/// and so does its estimate. The columns of features and estimate also hold ranks: the share of a sample of points
 /// that has a smaller value. So the scale of a feature does not matter.
 class Encoding {
 public:

@@ -131,8 +131,8 @@ Covariance fitted(Covariance covariance, const Covariance& prior, const Rows& po
 }
 
 // Let K = L L' be the covariances of the points, y their values, and C the covariances between points and candidates.
-// The mean at the candidates is (L^-1 C)' (L^-1 y). L^-1 C has a row for each point and a column for each candidate. A
-// point reduces the variance at a candidate by the square of the number in the point's row and the candidate's column.
+// The mean at the candidates is (L^-1 C)' (L^-1 y). L^-1 C has a row for each point and a column for each candidate.
+// The square of each element is how much the point reduces the variance at the candidate.
 struct Posterior::State {
     Covariance covariance;
     ArrayXXf candidates;   // the candidates' coordinates, one row for each candidate

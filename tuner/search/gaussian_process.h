@@ -13,7 +13,7 @@ namespace smemtune {
 /// scale here).
 struct Covariance {
     std::vector<double> inverse_scales;  ///< 1 / length scale of each column
-    double noise = 0.01;                 ///< variance that no column explains, relative to the values' variance of 1
+    double noise = 0.01;                 ///< variance that no column explains; the values' variance is 1
 
     [[nodiscard]] double operator()(const std::vector<float>& a, const std::vector<float>& b) const;
 };

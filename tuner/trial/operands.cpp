@@ -18,7 +18,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr int most_sets = 64;  // the most sets of rotating operands, because small problems would need thousands
+constexpr int most_sets = 64;  // limits the sets of rotating operands: small problems would need thousands
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
 // Returns the size of one set of matrices in bytes, including the copies of prepared values.
@@ -222,8 +222,8 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
     return operands;
 }
 
-// Runs the program that computes inputs. Keeps copies of the results, because later the arrays are filled with them
-// again and compared with them.
+// Runs the program that computes inputs, and keeps copies of its results. Later, the arrays are refilled from these
+// copies and compared with them.
 void OperandFactory::prepare(Operands& operands, const Check& check) {
     prepare_->call(operands, {});
     for (auto& matrix : operands.matrices) {
@@ -239,8 +239,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write only to arguments with values = { prepared = true }");
 }
 
-// Fills a matrix. With `changed`, compares instead of filling: each block writes to `changed` the index of its first
-// element that differs from what the fill would write, or -1 if no element differs.
+// Fills a matrix. If `changed` is not null, compares the matrix with what the fill would write instead. Each block
+// then writes to `changed` the index of its first element that differs, or -1 if none does.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
     if (is_typed(operation_, element_)) {
         const auto how = fill_of(matrix, check, environment_, terms_);
@@ -267,7 +267,8 @@ std::optional<std::string> OperandFactory::changed_input(const Operands& operand
     return changed ? std::optional("writes to its input " + *changed) : std::nullopt;
 }
 
-// Returns the name of the first input that has changed since it was filled. With `inouts`, outputs are compared, too.
+// Returns the name of the first input that has changed since it was filled. If `inouts` is true, outputs are
+// compared, too.
 std::optional<std::string> OperandFactory::first_changed(const Operands& operands, const Check& check, bool inouts) {
     std::vector<long long> changed(static_cast<std::size_t>(blocks_));
     for (const auto& matrix : operands.matrices) {

@@ -47,11 +47,11 @@ struct MatrixOperand {
 /// verifies only FP32 elements whose products use all 24 significand bits.
 bool is_typed(const Operation& operation, const ElementType& element);
 
-/// The largest magnitude of the integers that fill one matrix of a check. It is so small that FP32, with a significand
-/// of 24 bits, represents every partial sum of `terms` products exactly, even multiplied by the largest scalar. If
-/// Check::wide names a matrix, the sums are bounded probabilistically: a sum of n products of at most m exceeds
-/// 8 m sqrt(n) with probability 2 exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random
-/// variables, 1963).
+/// The largest magnitude of the integers that fill one matrix of a check. It is so small that FP32, with a
+/// significand of 24 bits, represents every partial sum of `terms` products exactly, even multiplied by the largest
+/// scalar. If Check::wide names a matrix, that matrix gets larger integers, and all other inputs are -1, 0 or 1. The
+/// bound of the sums is then probabilistic: a sum of n products of at most m exceeds 8 m sqrt(n) with probability 2
+/// exp(-32) at most (Hoeffding, Probability inequalities for sums of bounded random variables, 1963).
 int integer_magnitude(std::int64_t terms, const Check& check, const Argument& matrix);
 
 /// One set of operands for one check. The set owns the values of all arguments, because a launch takes their addresses.
@@ -76,8 +76,8 @@ bool reads_outputs(const Operation& operation, const Check& check);
 /// Returns the size of the operands and references of all checks in bytes.
 double check_bytes(const Operation& operation, const Environment& environment, long long element_bytes);
 
-/// The number of operand sets that launches use in rotation: enough that all sets together are at least twice as large
-/// as the L2 cache, but never more than 64.
+/// The number of operand sets that launches use in rotation. All sets together are at least twice as large as the L2
+/// cache, unless this would take more than 64 sets.
 int rotating_sets(const Operation& operation, const Environment& environment, long long element_bytes,
                   const Device& device);
 
@@ -103,9 +103,9 @@ public:
     OperandFactory(const OperandFactory&) = delete;
     OperandFactory& operator=(const OperandFactory&) = delete;
 
-    /// `symbol_seed` is the seed of arguments that kernels read from a symbol. All sets of operands have the
-    /// same values for these arguments, because a symbol can hold only one array at a time. Throws OutOfMemory,
-    /// ReferenceError.
+    /// `symbol_seed` is the seed of arguments that kernels read from a symbol (a `__constant__` or `__device__`
+    /// array). All sets of operands have the same values for these arguments, because a symbol can hold only one
+    /// array at a time. Throws OutOfMemory, ReferenceError.
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
     void refill_outputs(const Operands& operands, const Check& check);

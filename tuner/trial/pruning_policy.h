@@ -1,5 +1,5 @@
-// The thresholds at which a candidate or template is too slow to be worth more time. The comment above each threshold
-// says which question it answers. A threshold is tighter where a wrong answer costs less.
+// The thresholds at which a candidate or template is too slow to be worth more time. A threshold is tighter where a
+// wrong decision costs less.
 #pragma once
 
 #include <algorithm>
@@ -8,36 +8,37 @@
 
 namespace smemtune::pruning {
 
-/// Is another sample of this candidate worthwhile? No if its fastest sample is this many times as long as the best
-/// time. Samples of one kernel differ by a few percent, so 25 % is far outside the noise.
+/// A candidate gets no further sample if its fastest sample is more than this many times the best time. Samples of
+/// one kernel differ by a few percent, so 25 % is far outside the noise.
 inline constexpr double slow_candidate = 1.25;
 
-/// Does a single sample suffice for this answer? Only if it is this many times as long as the best time. A disturbance
-/// of the device made 1 of 45,000 samples 2.3 times as long.
+/// While there is only one sample, this limit replaces slow_candidate. A disturbance of the device made 1 of 45,000
+/// samples 2.3 times as long.
 inline constexpr double slow_single_sample = 3;
 
-/// Is timing worthwhile for a candidate with a slow first launch? Not if the launch took longer than cold_factor *
-/// slow_candidate * best + cold_start_us. The first launch is cold: loading the code takes up to 2 ms, and cold caches
-/// add some percent.
+/// A candidate is not timed if its first launch takes more than cold_factor * slow_candidate * best + cold_start_us.
+/// The first launch is cold: loading the code takes up to 2 ms, and cold caches add some percent.
 inline constexpr double cold_factor = 1.1;
 inline constexpr double cold_start_us = 2000;
 
-/// May a slow first launch have been slow only because it was the first? Not if it took this many times the best time.
-/// Otherwise, a second launch decides. On the host device, the first launch also creates the threads' stacks.
+/// If the first launch of a candidate was too slow, a second launch decides, unless the first took this many times
+/// the best time. The first launch may be slow only because it is the first. On the host device, it also creates the
+/// threads' stacks.
 inline constexpr double surely_slow = 10;
 
-/// The timing of a candidate was cut short, and its median was stored. Does that median still rule the candidate out?
-/// Yes if it is this many times the best time. The factor is below slow_candidate, so that the candidate stays ruled
-/// out if the best time is later a little longer.
+/// A candidate whose timing was cut short stays ruled out in a later run if its stored median is more than this many
+/// times the best time. The factor is below slow_candidate, so that the candidate stays ruled out if the best time is
+/// later a little longer.
 inline constexpr double slow_stored_candidate = 1.2;
 
-/// Is another proposal of this template worthwhile? No if the template's best cost is this many times the best of all
-/// templates. In most spaces, a template's first proposals come within a factor of 1.5 of its optimum.
+/// A template gets no further proposals if its best cost is more than this many times the best cost of all templates.
+/// The limit falls as the template's space is used up (TemplateSearch::keeps_up()). In most spaces, a template's
+/// first proposals come within a factor of 1.5 of its optimum.
 inline constexpr double slow_template = 1.5;
 
-/// Is a candidate measured again in the finals? Yes if its cost exceeds the best cost by no more than a margin. The
-/// margin is finals_spreads times the relative spread of the best measurement, but within the two limits below. More
-/// finalists are thus admitted if the best measurement is noisy.
+/// The finals measure a candidate again if its cost exceeds the best cost by no more than a margin. The margin is
+/// finals_spreads times the relative spread of the best measurement, but within the two limits below. So more
+/// candidates are measured again if the best measurement is noisy.
 inline constexpr double finals_spreads = 8;
 inline constexpr double least_finals_margin = 0.02;
 inline constexpr double most_finals_margin = 0.05;

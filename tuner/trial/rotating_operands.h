@@ -11,8 +11,8 @@
 namespace smemtune {
 
 /// Sets of operands that launches use one after another, so that launches do not find their operands in the L2 cache.
-/// Operands of small problems may stay there, because the number of sets is limited (rotating_sets()). `factory` and
-/// `check` must outlive the object.
+/// The operands of small problems may stay in the cache, because the number of sets is limited (rotating_sets()).
+/// `factory` and `check` must outlive the object.
 class RotatingOperands {
 public:
     /// `factory` makes the first set from `check` and `seed`. For each further set, the seed increases by `step`.
@@ -21,8 +21,8 @@ public:
 
     /// Allocates all sets, or none if memory is short. Returns false if the sets existed already. Throws OutOfMemory.
     bool ensure();
-    /// Returns the set for the next launch. With `rotate`, the next call returns the set after it. Precondition:
-    /// ensure() was called.
+    /// Returns the set for the next launch. If `rotate` is true, the next call returns the set after it.
+    /// Precondition: ensure() was called.
     const Operands& next(bool rotate);
     /// Returns set `i` of count(). Precondition: ensure() was called.
     [[nodiscard]] const Operands& set(int i) const { return *sets_.at(static_cast<std::size_t>(i)); }

@@ -15,8 +15,8 @@ struct SamplingPolicy {
     int least_samples = 3;
     int most_samples = 9;
     double steady_spread = 0.005;  ///< stop once half the interquartile range is below this share of the median
-    /// Stop if the fastest of several samples is this many times the best candidate's time
-    /// (pruning::slow_single_sample, if there is only one).
+    /// Stop if the fastest sample is this many times the best candidate's time. While there is only one sample, the
+    /// limit is pruning::slow_single_sample.
     double behind = pruning::slow_candidate;
     /// Stop after this many microseconds of sampling, unless there are too few samples.
     double longest_us = 1e6;

@@ -29,7 +29,7 @@ ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     }
 }
 
-// Whether the first launch was so slow that one sample is enough.
+// Whether the first launch was so slow that its time is stored without further timing.
 bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, double first_launch_us) {
     return best_us && first_launch_us > pruning::first_launch_limit_us(policy.behind, *best_us);
 }

@@ -86,10 +86,10 @@ std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
     return std::nullopt;
 }
 
-// Returns a task whose program is compiled, or nothing if there is none now. Problems that the worker has prepared come
-// first, because memory may be too short to keep another problem prepared as well. If there are several workers, a
-// worker goes on to the next problem if the present problem has no ready task and is_well_known() is true for it. A
-// single worker finishes one problem before the next, which makes its search repeatable.
+// Returns a task whose program is compiled, or nothing if there is none now. Problems that the worker has prepared
+// come first, because memory may be too short to keep another problem prepared as well. With several workers, a
+// worker passes over a problem without a ready task if is_well_known() is true for this problem. A single worker
+// finishes one problem before the next, which makes its search repeatable.
 std::optional<Scheduler::Work> Scheduler::take_at_once(const Worker& worker, std::size_t problems) {
     for (const bool anywhere : {false, true}) {
         for (std::size_t i = 0; i < (anywhere ? problems : std::min(problems, tuners_.size())); ++i) {

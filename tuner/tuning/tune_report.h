@@ -65,7 +65,7 @@ struct TuneReport {
     std::vector<ProblemResult> problems;
     std::vector<WorkerTime> workers;
     std::size_t planned = 0, recalled = 0, measured = 0;
-    std::size_t verified_again = 0;  ///< how many stored measurements of another verification identity were verified
+    std::size_t verified_again = 0;  ///< how many stored measurements with another verification identity were verified
     std::size_t retried = 0;         ///< how many stored crashes and timeouts were tried again
     std::size_t same_code = 0;       ///< how many measured candidates had the machine code of another configuration
     std::map<Stage, std::size_t> rejected{};       ///< rejections of this run: the number for each stage

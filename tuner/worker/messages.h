@@ -19,7 +19,7 @@ struct PrepareRequest {
     Problem problem;
     SourceTree files;  ///< the source files of any template of the problem's operation
     TestbedBinaries binaries;
-    bool only_if_room = false;         ///< the current problem stays current; prepare nothing if memory is short
+    bool only_if_room = false;         ///< prepare beside the current problem, and not at all if memory is short
     std::vector<Problem> evictable{};  ///< prepared problems to release first if memory is short
 };
 /// Loads, verifies and times a candidate of the most recently prepared problem.

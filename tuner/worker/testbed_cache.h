@@ -17,8 +17,8 @@ public:
     TestbedCache(Backend& backend, unsigned seed) : backend_(backend), seed_(seed) {}
 
     /// Makes the problem current, and prepares it if necessary. If memory is short, other problems are released,
-    /// evictable ones first. With `only_if_room`, the current problem stays current, and only evictable problems are
-    /// released. If this does not free enough memory, nothing is prepared. Throws OutOfMemory.
+    /// evictable ones first. If `only_if_room` is true, the current problem stays current, and only evictable
+    /// problems are released. If this does not free enough memory, nothing is prepared. Throws OutOfMemory.
     void prepare(const PrepareRequest& request);
 
     /// The testbed of the current problem. Precondition: prepare() was called.

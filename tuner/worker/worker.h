@@ -84,9 +84,9 @@ public:
     /// WorkerError.
     TrialReport verify(const TrialInput& input);
 
-    /// Times `inputs` alternately. With `energy`, also measures the energy of each input, even if the sampling policy
-    /// does not ask for energy. Returns nothing if the worker process was lost. If something other than the inputs may
-    /// be the cause of a loss, a new process first tries once more, as in trial(). Throws WorkerError.
+    /// Times `inputs` alternately. If `energy` is true, also measures the energy of each input, even if the sampling
+    /// policy does not ask for energy. Returns nothing if the worker process was lost. If something other than the
+    /// inputs may be the cause of a loss, a new process first tries once more, as in trial(). Throws WorkerError.
     std::optional<std::vector<Measurement>> final_round(const std::vector<TrialInput>& inputs, int rounds,
                                                         bool energy = false);
 
@@ -95,7 +95,7 @@ private:
     struct Loss {
         enum class Cause { ended, overdue, malformed, fault, error };
         Cause cause;
-        std::string reason;      ///< what the worker did, as in "the worker ..."; for a fault or an error, its message
+        std::string reason;      ///< completes "the worker ..."; for a fault or an error, the message
         bool by_signal = false;  ///< whether a signal ended the process (cause `ended`)
 
         /// Whether something other than the request may be the cause.

@@ -18,16 +18,16 @@ inline constexpr double unserved_factor = 10;
 std::vector<std::size_t> choose_members(const CrossTimes& times, const std::vector<std::size_t>& problems,
                                         const std::vector<std::size_t>& candidates, std::size_t size);
 
-/// For each problem, the configurations to time first. Each configuration is timed at `count` of `problems`: those
-/// where it is valid and that are nearest to the problems where it was found, or the first ones if it was found
-/// nowhere. The configurations of a problem are sorted by the distance from it to the nearest problem where they were
-/// found.
+/// Returns for each problem the configurations to time there first. Each configuration is timed at `count` of
+/// `problems`: at those nearest to the problems where it was found, or at the first ones if it was found nowhere.
+/// Problems where the configuration is not valid do not count. For each problem, the configurations that were found
+/// nearest to it come first.
 std::vector<std::vector<std::size_t>> pairs_nearby(const CrossTimes& times, std::span<const std::size_t> problems,
                                                    std::size_t count);
 
-/// For each of `problems`, the candidates that are predicted to be the fastest there, the fastest first: at most
-/// `count`, whose predictions are at most `factor` times the shortest one. The models are fitted to all times.
-/// Candidates without any time, such as wrong ones, are left out.
+/// Returns for each of `problems` the candidates with the shortest predicted times there, the shortest first. These
+/// are at most `count` candidates, and none whose prediction is more than `factor` times the shortest one. The models
+/// are fitted to all times. Candidates without any time, such as wrong ones, are left out.
 std::vector<std::vector<std::size_t>> pairs_predicted(const CrossTimes& times, std::span<const std::size_t> problems,
                                                       const std::vector<std::size_t>& candidates, std::size_t count,
                                                       double factor);

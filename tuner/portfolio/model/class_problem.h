@@ -19,10 +19,11 @@ constexpr std::size_t most_classified_extents = 8;  ///< 8 extents have 256 clas
 /// number of classes (problem_class) to verify.
 void require_few_classes(const Operation& operation);
 
-/// Returns a valid problem of the class `wanted` (problem_class). Its extents have as few factors of two as `is_valid`
-/// allows, so that tiles do not fit evenly and the guards at the edges are verified, too. The problem resembles one of
-/// the samples. First, samples are tried with their extents cut to `limit`, from the largest to the smallest. Then they
-/// are tried uncut, from the smallest to the largest. Returns nothing if no problem is valid.
+/// Returns a valid problem of the class `wanted` (problem_class). Its extents have as few factors of two as
+/// `is_valid` allows. Tiles then do not fit evenly, so the code for partial tiles at the edges is verified, too. The
+/// problem resembles one of the samples. First, samples are tried with their extents cut to `limit`, from the largest
+/// to the smallest. Then they are tried uncut, from the smallest to the largest. Returns nothing if no problem is
+/// valid.
 std::optional<Problem> class_problem(const std::vector<Problem>& samples, const std::string& wanted,
                                      std::int64_t element_bytes, std::int64_t limit,
                                      const std::function<bool(const Problem&)>& is_valid);

@@ -36,7 +36,8 @@ std::optional<double> loss_of_nearest(const CrossTimes& times, std::size_t probl
     return std::nullopt;
 }
 
-// The loss of the member that a fetch would choose for `problem`. Nothing if no member was timed at the problem.
+// The loss of the member that a fetch would choose for `problem`. Members that were not timed there are passed over.
+// Nothing if none was timed there.
 std::optional<double> loss_of_predicted(const CrossTimes& times, const FittedMembers& fitted, std::size_t problem) {
     for (const auto& prediction : fitted.ranking(problem)) {
         if (times.cells[problem][prediction.member].us > 0) return times.loss(problem, prediction.member);

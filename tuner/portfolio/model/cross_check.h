@@ -11,7 +11,7 @@ namespace smemtune {
 
 /// The losses of several rules at a problem that was left out when the portfolio was built. Each rule chooses a
 /// configuration. The loss is the time of this configuration divided by the best time known at the problem, minus 1.
-/// Nothing if the rule finds no configuration that runs.
+/// A loss is absent if the rule finds no configuration that runs.
 struct LeftOut {
     std::size_t problem = 0;
     std::optional<double> predicted;    ///< loss of the member that a fetch would choose by the predicted times

@@ -9,10 +9,10 @@ namespace smemtune {
 
 namespace {
 
-// Coefficients are regularised towards the common model of the template. The weight of the common model is the sum of
-// two parts. The first part is the share `shrinkage` of the weight of the configuration's own times. The second part is
-// as large as the weight of `common_times` measured times whose terms have average values. This second part decides
-// coefficients about which the configuration's own times say little.
+// Coefficients are regularised towards the common model of the template. The weight of the common model has two
+// parts. The first part is `shrinkage` times the weight of the configuration's own times. The second part is the
+// weight of `common_times` measured times with average terms. It decides coefficients about which the configuration's
+// own times say little.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
 constexpr double unknown_error = 0.3;  // the assumed error of a model that is fitted to fewer than 3 measured times
@@ -73,10 +73,10 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     return x;
 }
 
-// The second part of the weight of the common model (see `shrinkage`) is Prior::squares times a factor. Returns this
-// factor. If the common model predicts the configuration's times well, the factor is `common_times` times the mean
-// weight of these times. If the model predicts only a share r < 1 of each time, the factor is r^2 times as large. The
-// reason is that Sums::squares of the configuration is then r^2 times that of the template.
+// Returns the factor of Prior::squares in the second part of the common model's weight (see `common_times`). If the
+// common model predicts the configuration's times well, the factor is `common_times` times the mean weight of these
+// times. If it predicts only a share r < 1 of each time, the factor is r^2 times as large. The reason is that
+// Sums::squares of the configuration is then r^2 times that of the template.
 double times_of(const Prior& prior, const Sums& sums) {
     if (sums.weights <= 0 || sums.times <= 0) return common_times;
     double ratio = 0;  // the mean of predicted time / measured time

@@ -16,7 +16,7 @@ public:
 
     struct Prediction {
         std::size_t member = 0;  ///< the number of the configuration in the table
-        /// The product of the corrected predicted time and 1 + Corrected::error(), in microseconds.
+        /// The corrected prediction, multiplied by 1 + Corrected::error(), in microseconds.
         double cautious_us = 0;
     };
     /// Predicts the times of the members that are valid at `problem`, whether they were timed there or not. Returns

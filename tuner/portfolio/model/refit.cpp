@@ -16,9 +16,9 @@ namespace smemtune {
 
 namespace {
 
-// A configuration that is not a member takes part only if it has at least this many measured times. Configurations with
-// fewer times were tried only by searches, at a few problems. Those that take part serve the common model of their
-// template (fit.cpp) and the losses at problems that are left out.
+// A configuration that is not a member takes part in a refit only if it has at least this many measured times.
+// Configurations with fewer times were tried only by searches, at a few problems. Those that take part are used to
+// fit the common model of their template (fit.cpp), and to estimate the losses at problems that are left out.
 constexpr std::size_t least_times = 20;
 
 using ConfigurationKey = std::pair<std::int64_t, std::string>;  // row of the template, configuration as text

@@ -16,9 +16,9 @@ namespace smemtune {
 
 namespace {
 
-// The model is our own, because no library meets the needs: Debian's dlib depends on OpenCV and X11, Debian's xgboost
-// has no static library, and neither can add a point without training again. The model is a Gaussian process, because
-// it needs fewer points than other models and a search never has many.
+// The model is our own, because no library fits: Debian's dlib depends on OpenCV and X11, Debian's xgboost has no
+// static library, and neither can add a point without training again. It is a Gaussian process, which needs fewer
+// points than other models. A search never has many points.
 class Surrogate : public AdaptiveSearch {
 public:
     explicit Surrogate(SearchSetup given)

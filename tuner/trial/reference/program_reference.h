@@ -10,10 +10,10 @@
 
 namespace smemtune {
 
-/// Writes every argument that a kernel reads, and every parameter of the operation, to a file NAME.npy in one folder,
-/// runs the program, and reads every output from NAME.npy in another folder. If the files have the same content as in
-/// an earlier call, the program does not run again: the earlier outputs are used. `operation` and `backend` must
-/// outlive the object.
+/// A call writes every argument that a kernel reads, and every parameter of the operation, to a file NAME.npy in one
+/// folder. It then runs the program, and reads every output from NAME.npy in another folder. If the files have the
+/// same content as in an earlier call, the program does not run again: the earlier outputs are used. `operation` and
+/// `backend` must outlive the object.
 class ProgramReference : public ReferenceSource {
 public:
     ProgramReference(Backend& backend, const Operation& operation, Environment environment, const Problem& problem);

@@ -32,7 +32,7 @@ public:
 };
 
 /// Returns the problem for which reference_program() is compiled when it computes the reference of `problem`. This is
-/// `problem` itself, with one exception: if the element type is narrow and the reference is a kernel or C++ function,
+/// `problem` itself, with one exception. If the element type is narrow and the reference is a kernel or C++ function,
 /// the type is the wide type, which holds all numbers of the narrow type.
 Problem reference_problem(const Operation& operation, const Problem& problem);
 

@@ -16,9 +16,9 @@ public:
     /// `binary` is the compiled reference_program(). Throws OutOfMemory, LaunchError.
     Verifier(Backend& backend, const Operation& operation, const Binary& binary);
 
-    /// Copies the outputs that the kernel also reads, because `verify` needs their values from before the launch. Must
-    /// be called before each launch. Returns one element for each output. The element has no values if the kernel does
-    /// not read the output. Throws OutOfMemory.
+    /// Copies the outputs that the kernel also reads, because `verify` needs their values from before the launch.
+    /// Must be called before each launch. Returns one element for each output. OutputReference::value is null if the
+    /// kernel does not read the output. Throws OutOfMemory.
     std::vector<OutputReference> before(const Operands& operands);
     /// Describes what is wrong with the outputs; returns nothing if they are right. `before` is the result of before().
     /// Throws OutOfMemory, LaunchError, ReferenceError.

@@ -35,8 +35,9 @@ TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environ
 /// an argument's type. `problem` describes the problem in the message.
 void check_values(const Operation& operation, const Environment& environment, const std::string& problem);
 
-/// Launches typed/kernels/fill.cu. `source` has the numbers for TypedFill::copied. With `changed`, compares instead of
-/// filling: each block writes the index of its first element that has changed, or -1, to `changed`.
+/// Launches typed/kernels/fill.cu. `source` has the numbers for TypedFill::copied. If `changed` is not null, the
+/// kernel compares instead of filling. Each block then writes to `changed` the index of its first element that has
+/// changed, or -1.
 void fill_typed(const LoadedKernel& kernel, const MatrixOperand& matrix, const TypedFill& how, std::int64_t blocks,
                 const Memory* source, const Memory* changed);
 
