@@ -170,9 +170,9 @@ public:
     /// StoreError if `binaries` lacks the machine code with which a member was verified.
     void set_portfolio(const PortfolioKey& key, const std::vector<PortfolioMember>& members,
                        const std::vector<BinaryRecord>& binaries);
-    /// Returns the portfolio of `key`, without members if none is stored.
+    /// Returns the portfolio of `key`. It has no members if none is stored, or if `versions` excludes the stored one.
     [[nodiscard]] Portfolio portfolio(const PortfolioKey& key, TermsVersions versions = TermsVersions::present) const;
-    /// All stored portfolios, in the order in which they were stored.
+    /// The stored portfolios that `versions` admits, in the order in which they were stored.
     [[nodiscard]] std::vector<PortfolioOrigin> portfolios(TermsVersions versions = TermsVersions::present) const;
     /// The keys of the portfolios whose time models have terms of a different version, so that no fetch uses them.
     /// refit_portfolios() makes them usable again.

@@ -50,8 +50,8 @@ struct Choice {
     /// includes 5 to 8 us of launch overhead. 0 when untuned.
     double expected_us = 0;
     std::string device;  ///< the device of the tuning; the Runtime's own device when untuned
-    /// If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
-    /// expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). Otherwise 0.
+    /// An estimate of the relative error of expected_us, if expected_us is predicted; otherwise 0. About half of
+    /// measured times lie between expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty).
     double uncertainty = 0;
     /// Why the kernel was chosen, if it is a portfolio's member or was timed in the problem's first launches. Otherwise
     /// empty.

@@ -82,8 +82,9 @@ public:
     std::optional<Candidate> next();
     /// Like next(), but without the templates' defaults.
     std::optional<Candidate> next_stored();
-    /// Whether a trial of a default configuration on this device was rejected for this problem, or gave a wrong result
-    /// or crashed for any problem. The reason is added to why_not().
+    /// Whether a trial of `untuned`, a template's default configuration, shows that it must not be used. Only trials
+    /// on this device count: one that was rejected for this problem, or one that gave a wrong result or crashed for
+    /// any problem. Adds the reason to why_not().
     bool was_rejected(const Candidate& untuned);
     /// Messages about damaged rows, whose candidates were left out: "; MESSAGE" for each.
     [[nodiscard]] const std::string& damage() const { return damage_; }

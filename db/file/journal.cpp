@@ -60,7 +60,7 @@ Journal journal_for(long filesystem_type) {
         0xE0F5E1E2,  // EROFS
     };
     for (const auto type : local) {
-        // The cast is needed because f_type is signed on some systems.
+        // Where f_type is a signed number of 32 bits, some types arrive as negative numbers. The cast undoes this.
         if (static_cast<std::uint32_t>(filesystem_type) == type) return Journal::wal;
     }
     return Journal::rollback;

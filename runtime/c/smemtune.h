@@ -198,8 +198,8 @@ typedef struct smemtune_choice {
     // or measured in a single launch of this problem (measure_candidates). On a GPU, the time of a single launch
     // includes 5 to 8 us of launch overhead. 0 when untuned.
     double expected_us;
-    // If expected_us is predicted, an estimate of its relative error. About half of measured times lie between
-    // expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). Otherwise 0.
+    // If expected_us is predicted, an estimate of its relative error: about half of measured times lie between
+    // expected_us / (1 + uncertainty) and expected_us * (1 + uncertainty). 0 if expected_us is not predicted.
     double uncertainty;
 } smemtune_choice;
 #define SMEMTUNE_CHOICE_INIT \

@@ -15,7 +15,8 @@ namespace {
 // measure for a single launch includes 5 to 8 us of launch overhead, which varies.
 constexpr double timer_error_us = 3;
 constexpr double timer_error = 0.01;
-// A predicted and a measured difference contradict each other if they are more than this many standard errors apart.
+// The difference of two kernels' times is both predicted and measured. The two values contradict each other if they
+// are more than this many standard errors apart.
 constexpr double contradiction = 3;
 
 double square(double x) { return x * x; }

@@ -16,7 +16,7 @@ namespace smemtune {
 /// workspaces.
 struct WorkspaceArgument {
     std::int64_t bytes = 0;  ///< size of the workspace; if 0, the kernel gets a null pointer
-    std::size_t place = 0;   ///< index of the workspace's pointer, the last of the kernel's arguments
+    std::size_t place = 0;   ///< index of the workspace's pointer among the kernel's arguments; it is the last
 
     friend bool operator==(const WorkspaceArgument&, const WorkspaceArgument&) = default;
 };

@@ -200,8 +200,8 @@ struct KernelTemplate {
     SourceNeeds source_needs, reference_needs, prepare_needs;
     SourceTree files;  ///< all files of the template, with shared headers
     /// Hash of everything that decides machine code and launch. It covers neither summaries nor the parameters with
-    /// their values. Therefore a new parameter leaves the hash as it is. Configurations that were stored without the
-    /// new parameter then get its default value.
+    /// their values. (If several parameters are run-time parameters, it covers their names.) Therefore a new parameter
+    /// leaves the hash as it is. Configurations that were stored without the new parameter then get its default value.
     std::string hash;
     /// Configurations that are fast at some problems, according to the manifest. Searches try them first.
     std::vector<Configuration> starts;

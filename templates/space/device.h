@@ -43,7 +43,7 @@ struct Device {
 Device checked(Device host);
 bool is_checked(const Device& device);
 
-/// A numeric field of Device, with its name in expressions (`device.NAME`), in limits given by hand and in JSON.
+/// A numeric field of Device. Expressions (`device.NAME`), the texts of model_device() and JSON use the same name.
 struct DeviceField {
     std::string_view name;
     std::int64_t Device::*member;

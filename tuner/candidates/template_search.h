@@ -1,4 +1,5 @@
-// One template's part in a problem's search: its space, its search, and whether another proposal is worthwhile.
+// The search of one template for one problem: proposes configurations of the template's space, and decides whether
+// another proposal is worthwhile.
 #pragma once
 
 #include <memory>

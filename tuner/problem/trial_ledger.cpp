@@ -14,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_verified_again = 8;  // limit for each problem; finals have no more finalists than this
+constexpr std::size_t most_verified_again = 8;  // limit for each problem and run: the most finalists that finals have
 constexpr std::size_t most_retries = 8;         // limit for each problem and run, because each timeout takes long
 constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
 

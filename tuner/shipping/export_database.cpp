@@ -27,6 +27,12 @@ public:
 
     void portfolios() {
         for (const auto& origin : from_.portfolios()) portfolio(origin.key);
+        for (const auto& key : from_.outdated_portfolios()) {
+            leave_out(
+                "the portfolio of " + key.operation + " " + key.type + (key.layout.empty() ? "" : " " + key.layout),
+                "its models are of another version of smemtune; run 'smemtune portfolio --refit' on the database, "
+                "which needs no device");
+        }
     }
 
     Exported result;

@@ -12,14 +12,16 @@ namespace smemtune {
 struct Exported {
     std::size_t winners = 0;
     std::size_t members = 0;              ///< how many members of portfolios were copied
-    std::vector<std::string> left_out{};  ///< winners and members that were not copied, with reasons
+    std::vector<std::string> left_out{};  ///< what was not copied, with reasons
 };
 
-/// Copies every portfolio. If `winners` is true, also copies the winner of each problem with its measurement. Templates
-/// and machine code are copied with them. Other trials, runs and samples are not copied.
+/// Copies every portfolio. If `winners` is true, also copies the
+/// winner of each problem with its measurement. Templates and machine code are copied with them. Other trials, runs
+/// and samples are not copied.
 ///
-/// Three things are left out: damaged rows, members whose verified machine code is not stored, and winners for which it
-/// is unknown how they were verified. A winner whose machine code is not stored is copied without it.
+/// Exported::left_out names what could not be copied: damaged rows, portfolios whose models are of another version,
+/// members whose verified machine code is not stored, and winners for which it is unknown how they were verified. A
+/// winner whose machine code is not stored is copied without it.
 Exported export_database(const Store& from, Store& to, bool winners);
 
 }  // namespace smemtune

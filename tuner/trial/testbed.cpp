@@ -294,9 +294,9 @@ Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launc
     for (int i = 0; i < sets; ++i) operands.push_back(&state.rotating->set(i));
     for (const auto* each : operands) state.factory->refill_outputs(*each, check);
     state.backend.synchronize();
-    // If the kernel may read outputs, each set of operands gets only one launch, because the reference is computed for
-    // one launch. The references are computed before the launches, because the launches overwrite values that the
-    // references read.
+    // If the kernel may read outputs, two things change. Each set of operands gets only one launch, because the
+    // reference is computed for one launch. And the references are computed before the launches, because the launches
+    // overwrite values that the references read.
     const bool reads = reads_outputs(state.operation, check);
     std::vector<std::vector<OutputReference>> before(operands.size());
     for (std::size_t i = 1; reads && i < operands.size(); ++i) {

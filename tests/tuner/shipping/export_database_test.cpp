@@ -126,6 +126,16 @@ TEST_F(ExportDatabase, APortfolioComesBackWithEveryField) {
     }
 }
 
+TEST_F(ExportDatabase, AnOutdatedPortfolioStaysBehind) {
+    portfolio({"tiled"});
+    SQLite::Database(scratch / "from.db", SQLite::OPEN_READWRITE)
+        .exec("UPDATE portfolio SET terms_version = terms_version - 1, coefficients = '[1,[]]'");
+    Store to(scratch / "to.db");
+    const auto exported = export_database(from, to, true);
+    EXPECT_EQ(exported.members, 0);
+    EXPECT_THAT(exported.left_out, ElementsAre(HasSubstr("the portfolio of gemm f32 nn: its models are of another")));
+}
+
 TEST_F(ExportDatabase, WhatIsNotVerifiedOnRecordStaysBehind) {
     const auto old = trial("tiled", gemm(64, 64, 64), std::string(unrecorded));
     from.remember(old);

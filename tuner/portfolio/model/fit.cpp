@@ -73,10 +73,10 @@ Terms solve(const Sums& sums, const Terms& start = {}, int most_sweeps = 3000) {
     return x;
 }
 
-// Returns the factor of Prior::squares in the second part of the common model's weight (see `common_times`). If the
-// common model predicts the configuration's times well, the factor is `common_times` times the mean weight of these
-// times. If it predicts only a share r < 1 of each time, the factor is r^2 times as large. The reason is that
-// Sums::squares of the configuration is then r^2 times that of the template.
+// Returns the factor of Prior::squares in the second part of the common model's weight (see `common_times`). The
+// factor is `common_times` times the mean weight of the configuration's times. If the common model's predictions are
+// only a share r < 1 of the measured times, the factor is also multiplied by r^2. The reason: per unit of weight,
+// such a configuration's Sums::squares is about r^2 times that of the template.
 double times_of(const Prior& prior, const Sums& sums) {
     if (sums.weights <= 0 || sums.times <= 0) return common_times;
     double ratio = 0;  // the mean of predicted time / measured time
