@@ -26,7 +26,7 @@ std::vector<std::int64_t> find_same_code(Connection& connection, const TemplateR
 
 void merge(Connection& connection, std::int64_t from, std::int64_t to, const Configuration& defaults) {
     for (const auto row : {from, to}) complete_configurations(connection, row, defaults);
-    // A damaged row gets NULL as its hash. Readers reject a row whose hash is NULL.
+    // A damaged row gets NULL as its `sha256`. Readers reject a row whose `sha256` is NULL.
     static const std::string move_binaries =
         "UPDATE OR IGNORE binaries SET template = ?1, sha256 = iif(sha256 = " + binary_sha256_in_sql() + ", " +
         binary_sha256_in_sql("?1") + ", NULL) WHERE template = ?2";
@@ -60,7 +60,7 @@ void adopt_same_code(Connection& connection, const TemplateRecord& kernel_templa
     if (!present) {
         present = rows.front();
         rows.erase(rows.begin());
-        // A damaged row gets NULL as its hash. Readers reject a row whose hash is NULL.
+        // A damaged row gets NULL as its `sha256`. Readers reject a row whose `sha256` is NULL.
         static const std::string rename =
             "UPDATE templates SET hash = ?1, sha256 = iif(sha256 = " + template_sha256_in_sql() + ", " +
             template_sha256_in_sql("?1") + ", NULL) WHERE id = ?2";

@@ -106,7 +106,9 @@ struct Store::State {
         return id;
     }
 
-    // Looks up a problem in `unchanged`. Returns nothing if the files have changed, or `unchanged` was not read.
+    // Looks up a problem in `unchanged`. Returns nothing if the caller must query the database instead: the files have
+    // changed, `unchanged` is not filled, or SQLite was last asked more than a second ago. If the problem is not
+    // stored, returns a Known whose `problem` is empty.
     std::optional<Store::Known> find_unchanged(const Problem& problem);
     // Reads all problems into `unchanged`, if enough lookups came before to make this worth the time. Throws nothing:
     // if the file cannot be read, the next query throws. Precondition: devices() has been called in the same

@@ -80,8 +80,8 @@ private:
         const bool is_struct = type.number->is_half() || type.lanes > 1;
         return any_pointer() + (typed_ && !is_struct ? code_of(type) : 0);
     }
-    // Like configuration.h, messages write `Element` for the type of a matrix or scalar if the manifest declares no
-    // type and the default (type_of()) is the problem's type.
+    // The manifest may declare no type for a matrix or scalar. If the default (type_of()) is then the problem's type,
+    // messages write `Element`, its name in configuration.h.
     void add(const Argument& argument) {
         const auto type = type_of(argument, problem_.type);
         const bool is_number = argument.is_matrix() || argument.kind == Argument::Kind::scalar;

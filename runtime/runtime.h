@@ -126,7 +126,7 @@ struct GemmOperands {
     std::optional<std::int64_t> batch_stride_a, batch_stride_b, batch_stride_c;
 };
 
-/// One argument of a kernel, and what its address points to in a launch.
+/// One argument of a kernel. `kind` and `type` say what `arguments[i]` points to in Kernel::launch().
 struct KernelArgument {
     enum class Kind {
         extent,  ///< an integer of `type`
@@ -136,8 +136,9 @@ struct KernelArgument {
     };
     std::string name;
     Kind kind = Kind::extent;
-    /// The type of the argument, or of the elements of a matrix. By default "i32" for extents, "i64" for strides, and
-    /// the problem's type for scalars and matrices. The manifest may declare a different type.
+    /// The type of the argument, or of the elements of a matrix. The manifest may declare it. The defaults are "i32"
+    /// for extents, "i64" for strides, and "f32" for scalars. For matrices, the default is the problem's type, or
+    /// "f32" if that is "tf32" or "3xtf32".
     std::string type{};
     bool is_output = false;  ///< a matrix or an array that the kernel writes
 };

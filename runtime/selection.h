@@ -60,10 +60,10 @@ public:
     /// same code (KernelTemplate::is_same_code()). With StoredTemplates::any, all other winners are used in any
     /// version, until the problem is tuned again.
     ///
-    /// Operations: this rule applies if the template whose arguments are expected (see below) is named in `own`. A
-    /// winner is then used only if it was verified against the operation of this template. A winner without a recorded
-    /// operation, and a template's default configuration, are then used only if their template defines the same
-    /// operation.
+    /// Operations: the next paragraph says which template's arguments are expected. If that template is named in
+    /// `own`, a winner is used only if it was verified against the template's operation. A winner without a recorded
+    /// operation is then used only if its template defines the same operation. The same holds for default
+    /// configurations.
     ///
     /// Arguments: a template is used only if it takes the arguments that the caller expects. These are the arguments of
     /// `kernel_template`. Without it, they are those of the first template in `own` that computes the operation, or

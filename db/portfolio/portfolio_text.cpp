@@ -24,7 +24,7 @@ constexpr std::int64_t text_format = 1;
 
 // Values beyond these limits are typing errors, and predictions from them would overflow.
 constexpr double largest_number = 1e9;             // of coefficients and errors
-constexpr std::int64_t largest_residual = 20'000;  // in thousandths: measured / modelled time up to e^20
+constexpr std::int64_t largest_residual = 20'000;  // in thousandths of log(measured / modelled time)
 constexpr std::int64_t largest_extent = 2'147'483'647;
 
 constexpr auto introduction =

@@ -261,7 +261,7 @@ private:
     cudaKernel_t kernel_ = nullptr;
     CUfunction in_context_ = nullptr;                      // the kernel in the device's primary context
     decltype(cuLaunchKernel)* enqueue_ = nullptr;          // null if launches must go through the CUDA runtime
-    decltype(cuLaunchKernelEx)* enqueue_early_ = nullptr;  // null if the kernel must not start early
+    decltype(cuLaunchKernelEx)* enqueue_early_ = nullptr;  // null if launches do not start early
 };
 
 class CudaMemory : public Memory {

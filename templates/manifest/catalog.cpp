@@ -175,9 +175,10 @@ std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune defined no macros (KernelTemplate::macros). So if a source includes configuration.h
-    // itself, they compiled it to different machine code. Hashing the macros of such a source makes its hash differ
-    // from the hash in those versions.
+    // Earlier versions of smemtune defined no macros (KernelTemplate::macros). They compiled a source that includes
+    // configuration.h itself to different machine code. The macros of such a source are hashed, so that its hash
+    // differs from the hash in those versions. They gave configuration.h to no other source, so other sources need no
+    // different hash.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }

@@ -41,7 +41,8 @@ toml::table parse_toml(const std::string& path, const std::string& text);
 bool is_identifier(const std::string& text);
 bool is_int(std::int64_t value);
 
-/// A table of a manifest. Its functions throw ManifestError. `example` is a sample value in TOML, for the message.
+/// A table of a manifest. Its functions throw ManifestError. If a function takes an `example`, this is a sample value
+/// in TOML, which the error message shows.
 class Section {
 public:
     /// `path` and `table` must outlive the section. Error messages call the section `title`, such as "[launch]".

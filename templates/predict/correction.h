@@ -58,7 +58,7 @@ private:
     };
     // The measured problems with the same WholeUnits::of_16_bytes.
     struct Group {
-        std::vector<std::size_t> problems;        // the numbers of the problems
+        std::vector<std::size_t> problems;        // indices of the problems in residuals_[model]
         std::vector<std::vector<double>> places;  // logarithms of extents: places[extent][index in `problems`]
         std::vector<std::uint32_t> of_32_bytes;   // WholeUnits::of_32_bytes of each problem
     };

@@ -184,8 +184,9 @@ protected:
         return pool.submit(program);
     }
 
-    // Runs the original and all mutants that were not detected yet, on one size after another with every check. Ends
-    // when all mutants are detected, because correctness_test.cpp and bounds_test.cpp run the original on more sizes.
+    // Runs the original and all mutants that were not detected yet, on one size after another with every check. Stops
+    // when all mutants are detected, even if sizes are left for the original. correctness_test.cpp and bounds_test.cpp
+    // run the original on more sizes.
     void attack(const Configuration& configuration, const std::vector<Mutant>& mutants,
                 std::vector<std::optional<std::string>>& causes) {
         std::vector<std::pair<std::size_t, std::shared_future<CompilePool::Result>>> alive;

@@ -79,7 +79,7 @@ void expect_products(const std::vector<float>& numbers, const std::vector<float>
     for (std::size_t i = 0; i < got.size(); ++i) {
         const auto a = numbers[i / numbers.size()], b = numbers[i % numbers.size()];
         const auto expected = a * b;
-        // A product close to the largest float may become infinite when it is rounded to 11 bits.
+        // A product close to the largest float may become infinite, because its factors are rounded to 11 bits.
         if (std::isfinite(a) && std::isfinite(b) && std::abs(static_cast<double>(a) * b) >= 0x1.ffp127) {
             const auto sign = a * b < 0 ? -1.0 : 1.0;
             EXPECT_GE(sign * got[i], 0x1.fep127) << a << " * " << b;
@@ -215,8 +215,9 @@ float uniform(std::mt19937& random, float least, float most) {
     return std::uniform_real_distribution<float>(least, most)(random);
 }
 
-// The emulation cuts bits off sums, as tensor cores do. The tests use a large K, because FP32 rounds seldom in short
-// sums: with K = 64 and inputs of very different magnitude, the kernel's errors can be larger than those of FP32.
+// The emulation cuts bits off sums, as tensor cores do. The tests use a large K, because the
+// rounding errors of FP32 are small in short sums. With K = 64 and inputs of very different magnitude, the kernel's
+// errors can be larger than those of FP32.
 TEST_F(SumErrors, OfUniformInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, -1, 1); });
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -38,6 +39,63 @@ std::map<std::string, std::string> parameters_of(const std::string& source,
     return found;
 }
 
+// Whether an operation on matrices of floats has such an argument, so that the manifest need not give its type.
+bool is_of_elements(const DeclaredArgument& argument) {
+    if (argument.pointer || argument.type == "float") return argument.type == "float";
+    return argument.type == "int" || argument.type == "long long" || argument.type == "int64_t";
+}
+
+bool is_extent(const std::string& source, const DeclaredArgument& argument, bool typed) {
+    const auto type = number_type(source, argument.type).value_or("");
+    return !argument.pointer && (type == "i32" || type == "u32" || type == "u64" || (typed && type == "i64"));
+}
+
+// The `[[operation.argument]]` of an operation on matrices of floats.
+std::string matrix_argument(const DeclaredArgument& declared, const std::vector<std::string>& extents) {
+    const bool is_long = declared.type == "long long" || declared.type == "int64_t";
+    const auto* kind = declared.pointer           ? (declared.constant ? "input" : "output")
+                       : declared.type == "float" ? "scalar"
+                       : is_long                  ? "stride"
+                                                  : "extent";
+    auto text = fmt::format("\n[[operation.argument]]\nname = \"{}\"\nkind = \"{}\"", declared.name, kind);
+    if (is_long) {
+        text +=
+            fmt::format("  # TODO: write stride = \"{}\" for the matrix whose rows are this far apart", declared.name);
+    }
+    text += "\n";
+    if (!declared.pointer) return text;
+    const auto rows = extents.size() > 1 ? extents[0] : "1";
+    const auto columns = extents.empty() ? "1" : extents[extents.size() > 1 ? 1 : 0];
+    return text + fmt::format("rows = \"{}\"  # TODO\ncolumns = \"{}\"  # TODO\n", rows, columns);
+}
+
+// The `[[operation.argument]]` of an operation that declares the types of its arguments.
+std::string typed_argument(const std::string& source, const DeclaredArgument& declared,
+                           const std::vector<std::string>& extents) {
+    auto text = fmt::format("\n[[operation.argument]]\nname = \"{}\"\n", declared.name);
+    const auto type = number_type(source, declared.type);
+    const auto type_text =
+        type ? fmt::format("type = \"{}\"\n", *type)
+        : declared.pointer
+            ? fmt::format("type = \"bytes:4\"  # TODO: declared as {}*; write bytes:SIZE for a struct\n", declared.type)
+            : fmt::format("type = \"i32\"  # TODO: declared as {}; see docs/templates.md for types\n", declared.type);
+    const bool is_floating = type && (type->starts_with("f") || type->starts_with("bf"));
+    if (declared.pointer) {
+        text += declared.constant ? "kind = \"input\"\n"
+                                  : "kind = \"output\"  # TODO: inout, with values, if the kernel also reads it\n";
+        text += type_text + fmt::format("shape = [\"{}\"]  # TODO\n",
+                                        extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, "\", \"")));
+        if (declared.constant && !type) text += "values = { constant = 0 }  # TODO\n";
+        if (declared.constant && type && !is_floating) text += "values = { uniform = [0, 100] }  # TODO\n";
+        return text;
+    }
+    if (type == "i64") {
+        return text + "kind = \"extent\"  # TODO: or stride, if rows of a matrix are this far apart\n" + type_text;
+    }
+    if (is_extent(source, declared, true)) return text + "kind = \"extent\"\n" + type_text;
+    return text + "kind = \"scalar\"\n" + type_text + (is_floating ? "value = 1.5  # TODO\n" : "value = 1  # TODO\n");
+}
+
 std::string values_for(const std::string& value) {
     if (value.empty()) return "[0, 1]";
     if (value.size() > 6) return "[" + value + "]";
@@ -60,17 +118,16 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
         throw std::invalid_argument(file_name + ": there is no __global__ function; name the file with the kernel");
     }
     const std::string name = match[3];
-    const auto arguments = declared_arguments(match[4]);
+    auto arguments = declared_arguments(match[4]);
+    const auto template_types = match[1].matched ? template_parameters(match[1].str()) : std::set<std::string>{};
+    for (auto& each : arguments) {
+        if (template_types.contains(each.type)) each.type = "float";
+    }
     const auto parameters = parameters_of(source, arguments);
+    const bool typed = !std::ranges::all_of(arguments, is_of_elements);
     std::vector<std::string> extents;
     for (const auto& each : arguments) {
-        if (!each.pointer && each.type == "int") extents.push_back(each.name);
-    }
-    std::string shape_rows = "1";
-    std::string shape_columns = extents.empty() ? "1" : extents.front();
-    if (extents.size() > 1) {
-        shape_rows = extents[0];
-        shape_columns = extents[1];
+        if (is_extent(source, each, typed)) extents.push_back(each.name);
     }
     auto text = fmt::format(
         "# A draft by 'smemtune init {}'. Settle each TODO, then run 'smemtune check' on the folder.\n", file_name);
@@ -80,7 +137,7 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     if (match[1].matched) {
         text +=
             fmt::format("entry     = \"{}<{}>\"  # TODO: its template arguments, such as float or a parameter's name\n",
-                        name, fmt::join(template_parameters(match[1].str()), ", "));
+                        name, fmt::join(template_types, ", "));
     }
     for (const auto& [parameter, value] : parameters) {
         text += fmt::format("\n[[parameter]]\nname   = \"{}\"\nvalues = {}  # TODO: the values to try\n", parameter,
@@ -101,7 +158,13 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     if (plain.find("extern __shared__") != std::string::npos) {
         text += "dynamic_shared_bytes = \"0\"  # TODO: bytes of its extern __shared__ array\n";
     }
-    text += "\n[requires]\nhost = true  # the CPU can run it, for tests without a GPU\n";
+    const bool has_16_bit_floats = std::ranges::any_of(arguments, [&](const auto& each) {
+        const auto type = number_type(source, each.type).value_or("");
+        return type.starts_with("f16") || type.starts_with("bf16");
+    });
+    text += "\n[requires]\n";
+    text += typed && has_16_bit_floats ? "host = false  # the host device has no arrays of f16 and bf16\n"
+                                       : "host = true  # the CPU can run it, for tests without a GPU\n";
     text += fmt::format("\n[operation]\nname       = \"{}\"\nextents    = [", name);
     for (std::size_t i = 0; i < extents.size(); ++i) text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", extents[i]);
     text += "]";
@@ -110,28 +173,12 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     text += "bytes      = \"0\"  # TODO: bytes that a launch moves at least, for GB/s\n";
     text += "terms      = \"1\"  # TODO: number of rounded operations that give one output element\n";
     text += fmt::format("reference  = \"{}\"  # TODO: write the kernel 'reference' there\n", file_name);
-    for (const auto& each : arguments) {
-        const bool matrix = each.pointer && each.type == "float";
-        const auto* kind = matrix                                ? (each.constant ? "input" : "output")
-                           : !each.pointer && each.type == "int" ? "extent"
-                           : !each.pointer && (each.type == "long long" || each.type == "int64_t") ? "stride"
-                                                                                                   : "scalar";
-        text += fmt::format("\n[[operation.argument]]\nname = \"{}\"\nkind = \"{}\"", each.name, kind);
-        if (!matrix && std::string_view(kind) == "scalar" && (each.pointer || each.type != "float")) {
-            text += fmt::format("  # TODO: declared as {}{}, see docs/templates.md for argument types", each.type,
-                                each.pointer ? "*" : "");
-        }
-        if (std::string_view(kind) == "stride") {
-            text +=
-                fmt::format("  # TODO: write stride = \"{}\" for the matrix whose rows are this far apart", each.name);
-        }
-        text += "\n";
-        if (matrix) text += fmt::format("rows = \"{}\"  # TODO\ncolumns = \"{}\"  # TODO\n", shape_rows, shape_columns);
-    }
+    for (const auto& each : arguments)
+        text += typed ? typed_argument(source, each, extents) : matrix_argument(each, extents);
     text += "\n[[operation.check]]\ninputs = \"uniform\"\n";
     std::string scalars;
     for (const auto& each : arguments) {
-        if (!each.pointer && each.type == "float")
+        if (!typed && !each.pointer && each.type == "float")
             scalars += fmt::format("{}{} = 1.5", scalars.empty() ? "" : ", ", each.name);
     }
     if (!scalars.empty()) text += "scalars = { " + scalars + " }\n";

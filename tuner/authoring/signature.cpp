@@ -1,5 +1,6 @@
 #include "tuner/authoring/signature.h"
 
+#include <map>
 #include <regex>
 
 #include "templates/source/source_scan.h"
@@ -28,6 +29,55 @@ DeclaredArgument declared(const std::string& text) {
     return result;
 }
 
+std::optional<std::string> followed_number_type(const std::string& source, const std::string& name, int depth) {
+    static const std::map<std::string, std::string> numbers{{"float", "f32"},
+                                                            {"double", "f64"},
+                                                            {"int", "i32"},
+                                                            {"unsigned int", "u32"},
+                                                            {"unsigned", "u32"},
+                                                            {"long long", "i64"},
+                                                            {"unsigned long long", "u64"},
+                                                            {"short", "i16"},
+                                                            {"unsigned short", "u16"},
+                                                            {"signed char", "i8"},
+                                                            {"char", "i8"},
+                                                            {"unsigned char", "u8"},
+                                                            {"half", "f16"},
+                                                            {"__half", "f16"},
+                                                            {"half2", "f16x2"},
+                                                            {"__half2", "f16x2"},
+                                                            {"nv_bfloat16", "bf16"},
+                                                            {"__nv_bfloat16", "bf16"},
+                                                            {"nv_bfloat162", "bf16x2"},
+                                                            {"__nv_bfloat162", "bf16x2"},
+                                                            {"int64_t", "i64"},
+                                                            {"uint64_t", "u64"},
+                                                            {"size_t", "u64"},
+                                                            {"int32_t", "i32"},
+                                                            {"uint32_t", "u32"},
+                                                            {"int16_t", "i16"},
+                                                            {"uint16_t", "u16"},
+                                                            {"int8_t", "i8"},
+                                                            {"uint8_t", "u8"},
+                                                            {"ulonglong", "u64"},
+                                                            {"longlong", "i64"},
+                                                            {"uint", "u32"},
+                                                            {"ushort", "u16"},
+                                                            {"uchar", "u8"}};
+    if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
+    std::smatch match;
+    static const std::regex vector("(float|double|u?(?:int|longlong|short|char))([234])");
+    if (std::regex_match(name, match, vector)) return numbers.at(match[1]) + "x" + match[2].str();
+    static const std::regex plain_word(R"(\w+)");
+    if (depth > 3 || !std::regex_match(name, plain_word)) return std::nullopt;
+    const auto text = without_comments(source);
+    const std::regex macro("#[ \\t]*define[ \\t]+" + name + R"([ \t]+([\w ]*\w))");
+    const std::regex alias(R"(typedef\s+([\w ]*\w)\s+)" + name + R"(\s*;|using\s+)" + name +
+                           R"(\s*=\s*([\w ]*\w)\s*;)");
+    if (!std::regex_search(text, match, macro) && !std::regex_search(text, match, alias)) return std::nullopt;
+    return followed_number_type(source, match[1].matched ? match[1] : match[2], depth + 1);
+}
+
 }  // namespace
 
 std::vector<DeclaredArgument> declared_arguments(const std::string& list) {
@@ -52,6 +102,10 @@ std::optional<std::vector<DeclaredArgument>> kernel_arguments(const std::string&
     std::smatch match;
     if (!std::regex_search(plain, match, definition)) return std::nullopt;
     return declared_arguments(match[1]);
+}
+
+std::optional<std::string> number_type(const std::string& source, const std::string& name) {
+    return followed_number_type(source, name, 0);
 }
 
 }  // namespace smemtune

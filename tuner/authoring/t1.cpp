@@ -64,38 +64,6 @@ std::optional<ArgumentType> type_named(const std::string& name) {
     return argument_type(number->second + "x" + match[2].str());
 }
 
-// Converts the C++ type `name` to the name that manifests use, such as `float` to `f32`. Follows macros and typedefs of
-// the source.
-std::optional<std::string> declared_number(const std::string& source, const std::string& name, int depth = 0) {
-    static const std::map<std::string, std::string> numbers{{"float", "f32"},
-                                                            {"double", "f64"},
-                                                            {"int", "i32"},
-                                                            {"unsigned int", "u32"},
-                                                            {"unsigned", "u32"},
-                                                            {"long long", "i64"},
-                                                            {"unsigned long long", "u64"},
-                                                            {"short", "i16"},
-                                                            {"unsigned short", "u16"},
-                                                            {"signed char", "i8"},
-                                                            {"unsigned char", "u8"},
-                                                            {"half", "f16"},
-                                                            {"__half", "f16"},
-                                                            {"int32_t", "i32"},
-                                                            {"uint32_t", "u32"},
-                                                            {"uint8_t", "u8"},
-                                                            {"int8_t", "i8"},
-                                                            {"uint", "u32"}};
-    if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
-    static const std::regex plain_word(R"(\w+)");
-    if (depth > 3 || !std::regex_match(name, plain_word)) return std::nullopt;
-    std::smatch match;
-    const auto text = without_comments(source);
-    const std::regex macro("#[ \\t]*define[ \\t]+" + name + R"([ \t]+([\w ]*\w))");
-    const std::regex alias(R"(typedef\s+([\w ]*\w)\s+)" + name + ";");
-    if (!std::regex_search(text, match, macro) && !std::regex_search(text, match, alias)) return std::nullopt;
-    return declared_number(source, match[1], depth + 1);
-}
-
 std::string quoted(const std::string& text) { return json(text).dump(); }
 
 class T1Import {
@@ -238,7 +206,7 @@ private:
         if (!type) {
             refuse("argument '" + declared.name + "' has the type '" + name + "', which smemtune does not have");
         }
-        const auto number = declared_number(source_, declared.type);
+        const auto number = number_type(source_, declared.type);
         if (!number || type->lanes > 1 || *number == type->name()) return type->name();
         left_out_.push_back(fmt::format("the type {} of '{}': the source declares {}", name, declared.name, *number));
         return *number;

@@ -183,7 +183,8 @@ std::vector<Transferred> found_elsewhere(const EntrySource& source, const std::v
     return all;
 }
 
-// Sets `code_hash` and `bound` of each entry whose configuration has a stored trial at one of the samples.
+// Sets `code_hash` and `bound` of each entry whose configuration has a stored trial at one of the samples. Ignores
+// trials of other toolchains and trials without a code hash.
 void recall_compiled(const EntrySource& source, std::span<Entry> entries) {
     std::map<std::pair<std::int64_t, std::string>, Entry*> wanted;
     std::set<std::int64_t> template_rows;

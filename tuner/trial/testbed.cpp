@@ -76,7 +76,7 @@ struct Testbed::State {
     std::unique_ptr<OutputComparison> comparison{};
     std::optional<RotatingOperands> rotating{};
     std::vector<std::optional<PreparedCheck>> prepared{};  // by check; empty while the check is not prepared
-    std::size_t kept = 0;  // the first `kept` checks stay prepared; memory has room for one more
+    std::size_t kept = 0;  // the first `kept` checks stay prepared; the others are prepared one at a time
     Cache cache = Cache::cold;
 
     PreparedCheck prepare(const Check& check) {

@@ -17,9 +17,9 @@
 
 namespace smemtune {
 
-/// Each worker takes the next task that is ready; take_at_once() chooses its problem. While no task is ready, the
-/// worker prepares a later problem, or waits if there is none to prepare. When all problems are done, the cross-size
-/// transfer begins. It runs once.
+/// Each worker takes the next task that is ready. take_at_once() decides which problem the task is from. While no
+/// task is ready, the worker prepares a later problem, or waits if there is none to prepare. When all problems are
+/// done, the cross-size transfer begins. It runs once.
 class Scheduler {
 public:
     using Clock = std::chrono::steady_clock;

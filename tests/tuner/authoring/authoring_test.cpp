@@ -79,7 +79,7 @@ TEST(Draft, AKernelsArgumentsAndParametersAreFound) {
     EXPECT_THAT(text, HasSubstr("block = [\"BLOCK_SIZE\"]  # TODO"));
     EXPECT_THAT(text, HasSubstr("grid  = [\"ceil_div(n, BLOCK_SIZE)\"]  # TODO"));
     EXPECT_THAT(text, HasSubstr("extents    = [\"n\"]"));
-    EXPECT_THAT(text, HasSubstr("name = \"in\"\nkind = \"scalar\"  # TODO: declared as T*"));
+    EXPECT_THAT(text, HasSubstr("name = \"in\"\nkind = \"input\"\nrows")) << "T may be float";
     const auto plain =
         draft_manifest("k.cu", "__global__ void k(int M, int N, const float *A, float* B, long long ld) {}");
     EXPECT_THAT(plain, HasSubstr("name = \"A\"\nkind = \"input\"\nrows = \"M\"  # TODO\ncolumns = \"N\"  # TODO\n"));
@@ -87,6 +87,49 @@ TEST(Draft, AKernelsArgumentsAndParametersAreFound) {
     EXPECT_THAT(plain, HasSubstr("name = \"ld\"\nkind = \"stride\"  # TODO: write stride = \"ld\" for the matrix"));
     EXPECT_THAT(plain, Not(HasSubstr("[[parameter]]")));
     EXPECT_THROW((void)draft_manifest("k.cu", "void k() {}"), std::invalid_argument);
+}
+
+constexpr auto typed_kernel = R"(
+typedef unsigned short Code;
+struct Pair { int first; float second; };
+__global__ void decode(const Code* codes, const int4* table, double scale, bool swap, long long n, double* out) {
+    const long long i = blockIdx.x * 256LL + threadIdx.x;
+    if (i < n) out[i] = scale * codes[i] + table[i].x + (swap ? 1 : 0);
+}
+)";
+
+TEST(Draft, TypesOtherThanFloatAreDeclared) {
+    const auto text = draft_manifest("decode.cu", typed_kernel);
+    EXPECT_THAT(text, HasSubstr("extents    = [\"n\"]"));
+    EXPECT_THAT(text, HasSubstr("name = \"codes\"\nkind = \"input\"\ntype = \"u16\"\nshape = [\"n\"]  # TODO\n"
+                                "values = { uniform = [0, 100] }"));
+    EXPECT_THAT(text, HasSubstr("name = \"table\"\nkind = \"input\"\ntype = \"i32x4\"\n"));
+    EXPECT_THAT(text, HasSubstr("name = \"scale\"\nkind = \"scalar\"\ntype = \"f64\"\nvalue = 1.5"));
+    EXPECT_THAT(text, HasSubstr("name = \"swap\"\nkind = \"scalar\"\ntype = \"i32\"  # TODO: declared as bool"));
+    EXPECT_THAT(text, HasSubstr("name = \"n\"\nkind = \"extent\"  # TODO: or stride, if rows of a matrix are this far "
+                                "apart\ntype = \"i64\"\n"));
+    EXPECT_THAT(text, HasSubstr("name = \"out\"\nkind = \"output\"  # TODO: inout, with values, if the kernel also "
+                                "reads it\ntype = \"f64\"\nshape = [\"n\"]"));
+    EXPECT_THAT(text, HasSubstr("host = true"));
+    const auto half = draft_manifest("h.cu", "__global__ void h(int n, const __half2* in, Pair* out) {}");
+    EXPECT_THAT(half, HasSubstr("type = \"f16x2\"\n"));
+    EXPECT_THAT(half, HasSubstr("type = \"bytes:4\"  # TODO: declared as Pair*; write bytes:SIZE for a struct\n"));
+    EXPECT_THAT(half, HasSubstr("host = false"));
+}
+
+TEST(InitCommand, ItsDraftOfTypedArgumentsPassesTheCheck) {
+    const Scratch scratch;
+    std::filesystem::create_directory(scratch / "own");
+    const auto source = replaced(replaced(typed_kernel, "bool swap, ", ""), " + (swap ? 1 : 0)", "");
+    write_text(scratch / "own/decode.cu", source + R"(
+__global__ void reference(const Code* codes, const int4* table, double scale, long long n, double*, double* value,
+                          double* magnitude) {
+    const long long i = blockIdx.x * 256LL + threadIdx.x;
+    if (i < n) magnitude[i] = value[i] = scale * codes[i] + table[i].x;
+}
+)");
+    EXPECT_EQ(run(scratch, {"init", "own/decode.cu"}).code, 0);
+    EXPECT_EQ(finding_of(scratch, 0), "");
 }
 
 TEST(InitCommand, ItsDraftOfASourceAsItIsPassesTheCheck) {

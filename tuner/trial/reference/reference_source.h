@@ -12,7 +12,7 @@ namespace smemtune {
 
 /// The reference of an output. For each element it has an FP64 value and a magnitude: the sum of the absolute values of
 /// the element's terms. The error bound is relative to the magnitude. An output of integers has values of its own type
-/// and no magnitudes. An output with a tolerance of its own has no magnitudes either.
+/// and no magnitudes. An output with an absolute or relative tolerance has no magnitudes either.
 struct OutputReference {
     std::unique_ptr<Memory> value;      ///< null if the operation has no reference
     std::unique_ptr<Memory> magnitude;  ///< null if Argument::has_magnitude() is false
