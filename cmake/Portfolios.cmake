@@ -45,6 +45,7 @@ foreach(architecture IN LISTS portfolio_databases)
     add_custom_command(
         OUTPUT ${file}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/portfolios
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${file}  # 'db compile' replaces no database by an empty one
         COMMAND smemtune db compile --to ${file} ${portfolio_texts_${architecture}}
         DEPENDS ${portfolio_texts_${architecture}} ${kernels}
         COMMENT "Compiling the shipped portfolios for sm_${architecture}"

@@ -165,7 +165,9 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
              "device can measure and verify it again."});
     line.add({.name = "to",
               .value = "FILE",
-              .summary = "The new database. It replaces a database without trials, but no other file."});
+              .summary =
+                  "The new database. It replaces a database without trials, but no other file. An empty one replaces "
+                  "nothing."});
     line.add({.name = "target",
               .value = "LIST",
               .summary = "Only portfolios of these architectures: sm_90, host. All by default.",
@@ -186,6 +188,7 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
     const auto& templates = builtin_templates();
     require_replaceable(line.text("to"));
     NewDatabase database(line.text("to"));
+    std::size_t stored = 0;
     std::map<std::string, std::string> paths;  // by the portfolio's device, operation, type and layout
     for (const auto& path : line.words()) {
         const auto begin = std::chrono::steady_clock::now();
@@ -198,6 +201,7 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
         const auto run = database.store().start_run(record_of(path, text));
         const auto compiled = compile_portfolio(text, templates, *compiler, jobs, database.store());
         database.store().finish_run(run, "complete");
+        stored += compiled.stored;
         tell_left_out(compiled.left_out);
         fmt::print("{}: {} of {} have the machine code that was verified ({:.0f} s)\n", path, compiled.stored,
                    counted(text.members.size(), "member"), seconds_since(begin));
@@ -207,6 +211,13 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
     }
     if (paths.empty()) {
         fmt::print(stderr, "no text is of an architecture in --target {}; {} was not written\n", line.text("target"),
+                   line.text("to"));
+        return nothing_found;
+    }
+    if (stored == 0 && fs::exists(line.text("to"))) {
+        fmt::print(stderr,
+                   "{} stays as it is, because the new database would have no member; remove it, or compile with "
+                   "the compiler that the texts name\n",
                    line.text("to"));
         return nothing_found;
     }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/tuner/support.h"
 
@@ -74,6 +75,23 @@ TEST_F(ExportCommand, ACompileReplacesOnlyADatabaseWithoutTrials) {
     EXPECT_EQ(refused.code, 2);
     EXPECT_THAT(refused.err, HasSubstr("t.db holds trials and is not replaced"));
     EXPECT_EQ(run(scratch, {"db", "best", "--db", "t.db"}).code, 0);
+}
+
+TEST_F(ExportCommand, ACompileReplacesNoDatabaseByAnEmptyOne) {
+    ASSERT_EQ(run(scratch, {"db", "export", "--portfolio-text", "texts", "--db", "t.db"}).code, 0);
+    const auto text = std::filesystem::directory_iterator(scratch / "texts")->path().string();
+    const auto compile = [&](const std::string& to) { return run(scratch, {"db", "compile", "--to", to, text}); };
+    ASSERT_EQ(compile("system.db").code, 0);
+    const auto before = read_text(scratch / "system.db");
+    auto edited = read_text(scratch / text);
+    static const std::regex hash("(code = \")[0-9a-f]{64}\"");
+    edited = std::regex_replace(edited, hash, "$01" + std::string(64, '0') + "\"");
+    write_text(scratch / text, edited);
+    const auto refused = compile("system.db");
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("system.db stays as it is, because the new database would have no member"));
+    EXPECT_EQ(read_text(scratch / "system.db"), before);
+    EXPECT_EQ(compile("new.db").code, 0) << "a build goes on without a portfolio";
 }
 
 TEST_F(ExportCommand, NothingToExportLeavesNoFile) {
