@@ -1,8 +1,11 @@
 // smemtune check: reports what is wrong with the templates of a folder, without a tuning run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "templates/manifest/catalog.h"
 #include "tuner/authoring/check_templates.h"
@@ -18,8 +21,21 @@ namespace {
 void print_check(const TemplateCheck& check, const Problem& problem) {
     fmt::print("{} {}{}{}: {} ({} compiled)\n", check.name, problem.type, problem.layout.empty() ? "" : " ",
                problem.layout, check.failed() ? "FAILED" : "ok", counted(check.compiled, "program"));
+    // A mistake in the source gives the same error in each program, so equal findings are one line.
+    std::vector<std::pair<Finding, std::size_t>> lines;  // with how many more programs have the finding
     for (const auto& finding : check.findings) {
-        fmt::print("  {}  {}: {}\n", finding.is_error ? "error  " : "warning", finding.where, finding.what);
+        const auto same = std::ranges::find_if(lines, [&](const auto& line) {
+            return line.first.is_error == finding.is_error && line.first.what == finding.what;
+        });
+        if (same == lines.end()) {
+            lines.emplace_back(finding, 0);
+        } else {
+            ++same->second;
+        }
+    }
+    for (const auto& [finding, more] : lines) {
+        fmt::print("  {}  {}{}: {}\n", finding.is_error ? "error  " : "warning", finding.where,
+                   more == 0 ? "" : fmt::format(" and {} more", more), finding.what);
     }
 }
 

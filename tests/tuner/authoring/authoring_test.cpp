@@ -195,5 +195,15 @@ TEST(CheckCommand, EachMistakeIsFoundBeforeATuningRunMeetsIt) {
     EXPECT_EQ(run(scratch, {"check"}).code, 2);
 }
 
+TEST(CheckCommand, AnErrorOfAllProgramsIsPrintedOnce) {
+    const Scratch scratch;
+    write_kernel(scratch, "in[i]; magnitude", "q; magnitude");
+    const auto finished = run(scratch, {"check", "own", "--device", "host"});
+    EXPECT_EQ(finished.code, 1);
+    EXPECT_THAT(finished.out, HasSubstr("  error    reference and "));
+    EXPECT_THAT(finished.out, HasSubstr(" more: shift.cu:"));
+    EXPECT_EQ(finished.out.find("was not declared"), finished.out.rfind("was not declared"));
+}
+
 }  // namespace
 }  // namespace smemtune
