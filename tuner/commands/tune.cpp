@@ -59,7 +59,10 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
               .default_value = "auto",
               .choices = search_names()});
     line.add({.name = "evaluations", .value = "N", .summary = "Try at most N configurations for each size."});
-    line.add({.name = "budget", .value = "TIME", .summary = "Stop after this time: 60s, 10m or 1h."});
+    line.add({.name = "budget",
+              .value = "TIME",
+              .summary = "Stop after this time: 60s, 10m or 1h. Sizes whose search has not "
+                         "begun get equal shares of what is left."});
     line.add({.name = "roofline",
               .value = "PERCENT",
               .summary = "End the search of a size at this share of the device's peak FLOP/s."});
@@ -297,7 +300,11 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
             const auto done = static_cast<std::size_t>(std::ranges::count_if(report.problems, has_winner));
             const auto all = request.problems.size();
             const auto left = fmt::format(" ({} of {} without a winner)", all - done, counted(all, "size"));
-            fmt::print(stderr, "the budget is spent; {}{}\n", go_on, done == all ? "" : left);
+            // The last sizes may need less than their shares, after the searches of others have ended early.
+            const bool is_spent = request.budget && report.seconds >= static_cast<double>(request.budget->count());
+            fmt::print(stderr, "{}; {}{}\n",
+                       is_spent ? "the budget is spent" : "some sizes used up their shares of the budget", go_on,
+                       done == all ? "" : left);
             if (done == 0 && !report.rejected.empty()) code = nothing_found;
             continue;
         }

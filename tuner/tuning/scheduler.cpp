@@ -70,6 +70,7 @@ void Scheduler::lose(WorkerSlot& slot, std::optional<Work>& work, const WorkerEr
 std::optional<Scheduler::Work> Scheduler::take(WorkerSlot& slot, Lock& lock) {
     while (!failure_ && !interrupted()) {
         const auto seen = events_.count();
+        end_spent_shares();
         const auto problems = budget_is_spent() ? tuners_.size() : run_.request.problems.size();
         auto work = take_at_once(*slot.worker, problems);
         if (transfers_) compile_ahead();
@@ -182,6 +183,7 @@ ProblemTuner& Scheduler::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         const auto& begun = run_.request.problems[problem];
         tuners_.push_back(std::make_unique<ProblemTuner>(run_, begun, spaces_[problem]));
+        share_ends_.push_back(end_of_share(run_.request.problems.size() - problem));
         // The testbed is compiled first, because no candidate can be tried without it.
         if (tuners_.back()->open_searches() > 0) (void)testbeds_.of(template_of(problem), begun);
     }
@@ -207,6 +209,27 @@ bool Scheduler::budget_is_spent() {
     if (!through) run_.report.ended = "budget";
     for (const auto& tuner : tuners_) tuner->end_search("budget");
     return true;
+}
+
+// Returns when the search of a problem that begins now has used its share of the budget. `left` is the number of
+// problems that have not begun, including this one. The shares of what is left are equal, so a problem that needs less
+// leaves the rest to later ones.
+Scheduler::Clock::time_point Scheduler::end_of_share(std::size_t left) const {
+    if (deadline_ == Clock::time_point::max()) return deadline_;
+    const auto now = Clock::now();
+    const auto at_once = std::min(std::max<std::size_t>(workers_, 1), left);  // how many problems share the workers
+    return now + (deadline_ - now) * static_cast<std::int64_t>(at_once) / static_cast<std::int64_t>(left);
+}
+
+// Ends the searches that have used their shares of the budget, unless nothing is known to be right yet.
+void Scheduler::end_spent_shares() {
+    if (transfers_ || deadline_ == Clock::time_point::max()) return;
+    const auto now = Clock::now();
+    for (std::size_t i = 0; i < tuners_.size(); ++i) {
+        if (now < share_ends_[i] || !tuners_[i]->is_searching() || !tuners_[i]->best_us()) continue;
+        run_.report.ended = "budget";
+        tuners_[i]->end_search("budget");
+    }
 }
 
 void Scheduler::perform(WorkerSlot& slot, Work& work, Lock& lock) {

@@ -52,6 +52,8 @@ private:
     ProblemTuner& tuner_of(std::size_t problem);
     [[nodiscard]] bool interrupted();
     [[nodiscard]] bool budget_is_spent();
+    [[nodiscard]] Clock::time_point end_of_share(std::size_t left) const;
+    void end_spent_shares();
 
     bool begin_transfer();
     [[nodiscard]] bool has_new_trials() const;
@@ -76,6 +78,7 @@ private:
     std::vector<WorkerSlot> slots_;
     std::size_t workers_ = 0;  // the number of workers that are not lost
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
+    std::vector<Clock::time_point> share_ends_;  // of each tuner: when its search has used its share of the budget
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // whether the cross-size transfer has begun
     const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively

@@ -66,6 +66,22 @@ TEST_F(SchedulerTest, ASpentBudgetBeginsNoTrial) {
     EXPECT_EQ(report.measured, 0U);
 }
 
+// The nine trials of a problem take at least 18 s together, so the first problem alone could use up the budget.
+TEST_F(SchedulerTest, NoProblemUsesTheBudgetOfTheOthers) {
+    auto sources = read_sources(fixture("work"));
+    auto& text = sources.at("work.cu");
+    text.insert(text.find("extern"), "#include <unistd.h>\n");
+    text.insert(text.find("    const int column"), "    if (threadIdx.x + threadIdx.y == 0) usleep(200000);\n");
+    request_.templates = load_templates(sources);
+    request_.budget = std::chrono::seconds(10);
+    const auto report = tune_with({program()});
+    EXPECT_EQ(report.ended, "budget");
+    ASSERT_EQ(report.problems.size(), 2U);
+    EXPECT_EQ(report.problems[0].ended, "budget");
+    EXPECT_TRUE(report.problems[0].best.has_value());
+    EXPECT_TRUE(report.problems[1].best.has_value());
+}
+
 // One of the nine values of WORK breaks a constraint of the manifest. Another one breaks a limit of the device.
 TEST_F(SchedulerTest, AReportCountsWhatWasPlannedAndWhatTheDevicesLimitsRemoved) {
     auto& kernel = request_.templates.front();
