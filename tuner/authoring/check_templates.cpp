@@ -19,7 +19,8 @@ using Compiled = std::vector<std::variant<Binary, Rejection>>;
 // Adds to `check` what is wrong with one configuration, given the result of its compile.
 void judge(const KernelTemplate& kernel, const Problem& problem, const Device& device,
            const Configuration& configuration, const std::variant<Binary, Rejection>& compiled, TemplateCheck& check) {
-    const auto where = to_text(configuration);
+    const auto values = to_text(configuration);
+    const auto where = values.empty() ? "the kernel" : values;
     if (const auto* rejection = std::get_if<Rejection>(&compiled)) {
         check.findings.push_back({true, where, rejection->reason});
         return;

@@ -73,7 +73,8 @@ std::string matrix_argument(const DeclaredArgument& declared, const std::vector<
 std::string typed_argument(const std::string& source, const DeclaredArgument& declared,
                            const std::vector<std::string>& extents) {
     auto text = fmt::format("\n[[operation.argument]]\nname = \"{}\"\n", declared.name);
-    const auto type = number_type(source, declared.type);
+    auto type = number_type(source, declared.type);
+    if (!declared.pointer && type && type->find('x') != std::string::npos) type.reset();  // no scalar is a vector
     const auto type_text =
         type ? fmt::format("type = \"{}\"\n", *type)
         : declared.pointer
@@ -94,6 +95,17 @@ std::string typed_argument(const std::string& source, const DeclaredArgument& de
     }
     if (is_extent(source, declared, true)) return text + "kind = \"extent\"\n" + type_text;
     return text + "kind = \"scalar\"\n" + type_text + (is_floating ? "value = 1.5  # TODO\n" : "value = 1  # TODO\n");
+}
+
+// Returns `names` in the order in which they first occur in `text`, as whole words.
+std::vector<std::string> in_order_of(const std::string& text, const std::set<std::string>& names) {
+    std::vector<std::string> ordered;
+    static const std::regex word(R"(\w+)");
+    for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) {
+        const auto name = at->str();
+        if (names.contains(name) && std::ranges::find(ordered, name) == ordered.end()) ordered.push_back(name);
+    }
+    return ordered;
 }
 
 std::string values_for(const std::string& value) {
@@ -137,7 +149,7 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     if (match[1].matched) {
         text +=
             fmt::format("entry     = \"{}<{}>\"  # TODO: its template arguments, such as float or a parameter's name\n",
-                        name, fmt::join(template_types, ", "));
+                        name, fmt::join(in_order_of(match[2], template_types), ", "));
     }
     for (const auto& [parameter, value] : parameters) {
         text += fmt::format("\n[[parameter]]\nname   = \"{}\"\nvalues = {}  # TODO: the values to try\n", parameter,

@@ -18,8 +18,8 @@ std::vector<DeclaredArgument> declared_arguments(const std::string& list);
 /// Parses the arguments of the function `name`. Returns nothing if the source does not define this function.
 std::optional<std::vector<DeclaredArgument>> kernel_arguments(const std::string& source, const std::string& name);
 
-/// Converts the C++ type `name` to the name that manifests use, such as `float` to `f32` and `uint4` to `u32x4`. Follows
-/// macros and typedefs of the source. Returns nothing for other types, such as structs.
+/// Converts the C++ type `name` to the name that manifests use, such as `float` to `f32` and `uint4` to `u32x4`.
+/// Follows macros and typedefs of the source. Returns nothing for other types, such as structs.
 std::optional<std::string> number_type(const std::string& source, const std::string& name);
 
 }  // namespace smemtune

@@ -115,6 +115,10 @@ TEST(Draft, TypesOtherThanFloatAreDeclared) {
     EXPECT_THAT(half, HasSubstr("type = \"f16x2\"\n"));
     EXPECT_THAT(half, HasSubstr("type = \"bytes:4\"  # TODO: declared as Pair*; write bytes:SIZE for a struct\n"));
     EXPECT_THAT(half, HasSubstr("host = false"));
+    const auto vector =
+        draft_manifest("v.cu", "template <typename T, int N> __global__ void v(const T* in, int3 by) {}");
+    EXPECT_THAT(vector, HasSubstr("\"v<T, N>\""));
+    EXPECT_THAT(vector, HasSubstr("name = \"by\"\nkind = \"scalar\"\ntype = \"i32\"  # TODO: declared as int3"));
 }
 
 TEST(InitCommand, ItsDraftOfTypedArgumentsPassesTheCheck) {
@@ -193,6 +197,15 @@ TEST(CheckCommand, EachMistakeIsFoundBeforeATuningRunMeetsIt) {
     EXPECT_EQ(malformed.code, 2);
     EXPECT_THAT(malformed.err, HasSubstr("shift.toml:"));
     EXPECT_EQ(run(scratch, {"check"}).code, 2);
+}
+
+TEST(CheckCommand, AKernelWithoutParametersIsNamed) {
+    const Scratch scratch;
+    std::filesystem::create_directory(scratch / "own");
+    const std::string source = "__global__ void copy(int n, const float* in, float* out) { out[n] = q; }\n";
+    write_text(scratch / "own/shift.cu", source);
+    write_text(scratch / "own/shift.toml", draft_manifest("shift.cu", source));
+    EXPECT_THAT(finding_of(scratch, 1), HasSubstr("error the kernel: shift.cu:1"));
 }
 
 TEST(CheckCommand, AnErrorOfAllProgramsIsPrintedOnce) {
