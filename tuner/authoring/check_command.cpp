@@ -21,11 +21,11 @@ namespace {
 void print_check(const TemplateCheck& check, const Problem& problem) {
     fmt::print("{} {}{}{}: {} ({} compiled)\n", check.name, problem.type, problem.layout.empty() ? "" : " ",
                problem.layout, check.failed() ? "FAILED" : "ok", counted(check.compiled, "program"));
-    // A mistake in the source gives the same error in each program, so equal findings are one line.
-    std::vector<std::pair<Finding, std::size_t>> lines;  // with how many more programs have the finding
+    // A mistake in the source gives the same error in each program, so equal errors are one line.
+    std::vector<std::pair<Finding, std::size_t>> lines;  // with how many more programs have the error
     for (const auto& finding : check.findings) {
         const auto same = std::ranges::find_if(lines, [&](const auto& line) {
-            return line.first.is_error == finding.is_error && line.first.what == finding.what;
+            return finding.is_error && line.first.is_error && line.first.what == finding.what;
         });
         if (same == lines.end()) {
             lines.emplace_back(finding, 0);

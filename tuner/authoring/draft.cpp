@@ -40,9 +40,9 @@ std::map<std::string, std::string> parameters_of(const std::string& source,
 }
 
 // Whether an operation on matrices of floats has such an argument, so that the manifest need not give its type.
-bool is_of_elements(const DeclaredArgument& argument) {
-    if (argument.pointer || argument.type == "float") return argument.type == "float";
-    return argument.type == "int" || argument.type == "long long" || argument.type == "int64_t";
+bool is_of_elements(const std::string& source, const DeclaredArgument& argument) {
+    const auto type = number_type(source, argument.type).value_or("");
+    return type == "f32" || (!argument.pointer && (type == "i32" || type == "i64"));
 }
 
 bool is_extent(const std::string& source, const DeclaredArgument& argument, bool typed) {
@@ -51,14 +51,15 @@ bool is_extent(const std::string& source, const DeclaredArgument& argument, bool
 }
 
 // The `[[operation.argument]]` of an operation on matrices of floats.
-std::string matrix_argument(const DeclaredArgument& declared, const std::vector<std::string>& extents) {
-    const bool is_long = declared.type == "long long" || declared.type == "int64_t";
-    const auto* kind = declared.pointer           ? (declared.constant ? "input" : "output")
-                       : declared.type == "float" ? "scalar"
-                       : is_long                  ? "stride"
-                                                  : "extent";
+std::string matrix_argument(const std::string& source, const DeclaredArgument& declared,
+                            const std::vector<std::string>& extents) {
+    const auto type = number_type(source, declared.type);
+    const auto* kind = declared.pointer ? (declared.constant ? "input" : "output")
+                       : type == "f32"  ? "scalar"
+                       : type == "i64"  ? "stride"
+                                        : "extent";
     auto text = fmt::format("\n[[operation.argument]]\nname = \"{}\"\nkind = \"{}\"", declared.name, kind);
-    if (is_long) {
+    if (!declared.pointer && type == "i64") {
         text +=
             fmt::format("  # TODO: write stride = \"{}\" for the matrix whose rows are this far apart", declared.name);
     }
@@ -87,7 +88,8 @@ std::string typed_argument(const std::string& source, const DeclaredArgument& de
         text += type_text + fmt::format("shape = [\"{}\"]  # TODO\n",
                                         extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, "\", \"")));
         if (declared.constant && !type) text += "values = { constant = 0 }  # TODO\n";
-        if (declared.constant && type && !is_floating) text += "values = { uniform = [0, 100] }  # TODO\n";
+        if (declared.constant && type && !is_floating)
+            text += "values = { uniform = [0, 1] }  # TODO: if these are indices, { below = ... }\n";
         return text;
     }
     if (type == "i64") {
@@ -97,15 +99,21 @@ std::string typed_argument(const std::string& source, const DeclaredArgument& de
     return text + "kind = \"scalar\"\n" + type_text + (is_floating ? "value = 1.5  # TODO\n" : "value = 1  # TODO\n");
 }
 
-// Returns `names` in the order in which they first occur in `text`, as whole words.
-std::vector<std::string> in_order_of(const std::string& text, const std::set<std::string>& names) {
-    std::vector<std::string> ordered;
-    static const std::regex word(R"(\w+)");
-    for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) {
-        const auto name = at->str();
-        if (names.contains(name) && std::ranges::find(ordered, name) == ordered.end()) ordered.push_back(name);
+struct TemplateArguments {
+    std::set<std::string> types;      // names of type parameters, for which the draft takes float
+    std::vector<std::string> values;  // one for each parameter: float, or the parameter's name
+};
+
+// `list` is what stands between the angle brackets of `template <...>`.
+TemplateArguments template_arguments(const std::string& list) {
+    TemplateArguments result;
+    static const std::regex parameter(R"(\s*(?:(typename|class)\b)?[^,=]*?(\w+)\s*(?:=[^,]*)?(?:,|$))");
+    for (std::sregex_iterator at(list.begin(), list.end(), parameter), end; at != end; ++at) {
+        const bool is_type = (*at)[1].matched;
+        if (is_type) result.types.insert((*at)[2]);
+        result.values.push_back(is_type ? "float" : (*at)[2].str());
     }
-    return ordered;
+    return result;
 }
 
 std::string values_for(const std::string& value) {
@@ -121,7 +129,7 @@ std::string values_for(const std::string& value) {
 std::string draft_manifest(const std::string& file_name, const std::string& source) {
     const auto plain = without_comments(source);
     static const std::regex kernel(
-        R"((template\s*<([^{};]*)>\s*)?(?:extern\s*"C"\s*)?(?:static\s+)?__global__\s+(?:void\s+)?(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:void\s+)?(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^{;]*)\)\s*\{)");
+        R"((template\s*<([^{};]*)>\s*)?(?:extern\s*"C"\s*)?(?:static\s+)?__global__\s+(?:(?:void\b|__\w+__\s*\([^)]*\))\s*)*(\w+)\s*\(([^{;]*)\)\s*\{)");
     std::smatch match;
     for (auto at = plain.begin(); std::regex_search(at, plain.end(), match, kernel) && match[3] == "reference";) {
         at = match[0].second;
@@ -131,12 +139,24 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     }
     const std::string name = match[3];
     auto arguments = declared_arguments(match[4]);
-    const auto template_types = match[1].matched ? template_parameters(match[1].str()) : std::set<std::string>{};
-    for (auto& each : arguments) {
-        if (template_types.contains(each.type)) each.type = "float";
+    const auto of_template = template_arguments(match[2]);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        auto& each = arguments[i];
+        if (each.name.empty()) each.name = fmt::format("argument_{}", i + 1);
+        if (of_template.types.contains(each.type)) each.type = "float";
+        if (each.type.ends_with('*')) {
+            throw std::invalid_argument(file_name + ": '" + each.name +
+                                        "' is a pointer to pointers; smemtune has no arrays of pointers");
+        }
     }
-    const auto parameters = parameters_of(source, arguments);
-    const bool typed = !std::ranges::all_of(arguments, is_of_elements);
+    auto parameters = parameters_of(source, arguments);
+    for (const auto& each : of_template.values) {
+        if (each != "float") parameters.try_emplace(each, "");
+    }
+    // Without an extent of type int, an argument of type long long is probably an extent, not a stride.
+    const bool typed =
+        !std::ranges::all_of(arguments, [&](const auto& each) { return is_of_elements(source, each); }) ||
+        std::ranges::none_of(arguments, [&](const auto& each) { return is_extent(source, each, false); });
     std::vector<std::string> extents;
     for (const auto& each : arguments) {
         if (is_extent(source, each, typed)) extents.push_back(each.name);
@@ -149,7 +169,7 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     if (match[1].matched) {
         text +=
             fmt::format("entry     = \"{}<{}>\"  # TODO: its template arguments, such as float or a parameter's name\n",
-                        name, fmt::join(in_order_of(match[2], template_types), ", "));
+                        name, fmt::join(of_template.values, ", "));
     }
     for (const auto& [parameter, value] : parameters) {
         text += fmt::format("\n[[parameter]]\nname   = \"{}\"\nvalues = {}  # TODO: the values to try\n", parameter,
@@ -175,8 +195,8 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
         return type.starts_with("f16") || type.starts_with("bf16");
     });
     text += "\n[requires]\n";
-    text += typed && has_16_bit_floats ? "host = false  # the host device has no arrays of f16 and bf16\n"
-                                       : "host = true  # the CPU can run it, for tests without a GPU\n";
+    text += has_16_bit_floats ? "host = false  # the host device has no arrays of f16 and bf16\n"
+                              : "host = true  # the CPU can run it, for tests without a GPU\n";
     text += fmt::format("\n[operation]\nname       = \"{}\"\nextents    = [", name);
     for (std::size_t i = 0; i < extents.size(); ++i) text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", extents[i]);
     text += "]";
@@ -186,11 +206,11 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     text += "terms      = \"1\"  # TODO: number of rounded operations that give one output element\n";
     text += fmt::format("reference  = \"{}\"  # TODO: write the kernel 'reference' there\n", file_name);
     for (const auto& each : arguments)
-        text += typed ? typed_argument(source, each, extents) : matrix_argument(each, extents);
+        text += typed ? typed_argument(source, each, extents) : matrix_argument(source, each, extents);
     text += "\n[[operation.check]]\ninputs = \"uniform\"\n";
     std::string scalars;
     for (const auto& each : arguments) {
-        if (!typed && !each.pointer && each.type == "float")
+        if (!typed && !each.pointer && number_type(source, each.type) == "f32")
             scalars += fmt::format("{}{} = 1.5", scalars.empty() ? "" : ", ", each.name);
     }
     if (!scalars.empty()) text += "scalars = { " + scalars + " }\n";

@@ -15,16 +15,21 @@ std::string trimmed(const std::string& text) {
 }
 
 DeclaredArgument declared(const std::string& text) {
-    static const std::regex noise(R"(\b(?:__restrict__|__restrict|__grid_constant__|restrict|struct)\b)");
+    static const std::regex noise(
+        R"(\b(?:__restrict__|__restrict|__grid_constant__|restrict|struct|volatile)\b|\bstd::|&)");
     static const std::regex constant(R"(\bconst\b)");
-    auto plain = std::regex_replace(text, noise, "");
+    static const std::regex long_name(R"(\b(long|short|signed|unsigned)\s+int$)");
+    auto plain = std::regex_replace(text.substr(0, text.find('=')), noise, "");
+    const auto star = plain.rfind('*');
+    // In `float* const a`, the pointer is constant, not the numbers.
     DeclaredArgument result{.pointer = plain.find_first_of("*[") != std::string::npos,
-                            .constant = std::regex_search(plain, constant)};
+                            .constant = std::regex_search(plain.substr(0, star), constant)};
+    if (star != std::string::npos) plain[star] = ' ';
     plain = std::regex_replace(plain, constant, "");
-    std::erase(plain, '*');
     plain = trimmed(plain.substr(0, plain.find('[')));
-    const auto last = plain.find_last_of(" \t\n&");
-    result.type = last == std::string::npos ? plain : trimmed(plain.substr(0, last));
+    const auto last = plain.find_last_of(" \t\n*");
+    const auto type = last == std::string::npos ? plain : trimmed(plain.substr(0, last + 1));
+    result.type = std::regex_replace(type, long_name, "$1");
     result.name = last == std::string::npos ? "" : plain.substr(last + 1);
     return result;
 }
@@ -35,6 +40,10 @@ std::optional<std::string> followed_number_type(const std::string& source, const
                                                             {"int", "i32"},
                                                             {"unsigned int", "u32"},
                                                             {"unsigned", "u32"},
+                                                            {"long", "i64"},
+                                                            {"unsigned long", "u64"},
+                                                            {"bool", "u8"},
+                                                            {"signed", "i32"},
                                                             {"long long", "i64"},
                                                             {"unsigned long long", "u64"},
                                                             {"short", "i16"},
@@ -59,10 +68,11 @@ std::optional<std::string> followed_number_type(const std::string& source, const
                                                             {"uint16_t", "u16"},
                                                             {"int8_t", "i8"},
                                                             {"uint8_t", "u8"},
-                                                            {"ulonglong", "u64"},
-                                                            {"longlong", "i64"},
                                                             {"uint", "u32"},
                                                             {"ushort", "u16"},
+                                                            // no types, but parts of names of vectors
+                                                            {"ulonglong", "u64"},
+                                                            {"longlong", "i64"},
                                                             {"uchar", "u8"}};
     if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
     std::smatch match;

@@ -207,7 +207,8 @@ private:
             refuse("argument '" + declared.name + "' has the type '" + name + "', which smemtune does not have");
         }
         const auto number = number_type(source_, declared.type);
-        if (!number || type->lanes > 1 || *number == type->name()) return type->name();
+        const bool is_vector = type->lanes > 1 || (number && number->find('x') != std::string::npos);
+        if (!number || is_vector || *number == type->name()) return type->name();
         left_out_.push_back(fmt::format("the type {} of '{}': the source declares {}", name, declared.name, *number));
         return *number;
     }

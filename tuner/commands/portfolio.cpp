@@ -13,6 +13,7 @@
 
 #include "db/store.h"
 #include "runtime/compiler.h"
+#include "runtime/fetch/trust.h"
 #include "runtime/selection.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
@@ -97,6 +98,7 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
     line.add_seed("Seed of drawn sizes, inputs and searches.");
     line.add_wide();
     line.add_database();
+    line.add_trust();
     line.add_json();
     return line;
 }
@@ -244,6 +246,10 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     if (!line.parse(arguments)) return success;
     const bool json = line.flag("json");
     if (line.flag("refit")) return refit_command(line, json);
+    // The trials run stored machine code of candidates.
+    if (!line.flag("trust-any-owner") && std::filesystem::exists(line.database())) {
+        require_trusted_database(line.database());
+    }
     const auto style = json                          ? Progress::Style::silent
                        : process_environment.redraws ? Progress::Style::redrawn
                                                      : Progress::Style::lines;

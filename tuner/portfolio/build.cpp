@@ -110,6 +110,7 @@ private:
             tuning.templates = request_.templates;
             tuning.evaluations = request_.evaluations;
             tuning.budget = left(tuning_share);
+            tuning.shares_budget = false;  // a later run goes on with samples that are not tuned, not with partial ones
             tuning.jobs = request_.jobs;
             tuning.seed = request_.seed;
             tuning.text = request_.text;

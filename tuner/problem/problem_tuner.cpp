@@ -189,7 +189,7 @@ void ProblemTuner::begin_transfer() {
 void ProblemTuner::end_search(const std::string& why) {
     if (!is_searching()) return;
     if (state_ == State::unverified) begin_search();
-    if (!is_transferring()) ended_ = why;
+    if (state_ == State::search) ended_ = why;
     state_ = is_transferring() ? State::transfer_sweep : State::sweep;
     cross_size_.clear();
     pipeline_.clear();

@@ -27,12 +27,7 @@ public:
 
     void portfolios() {
         for (const auto& origin : from_.portfolios()) portfolio(origin.key);
-        for (const auto& key : from_.outdated_portfolios()) {
-            leave_out(
-                "the portfolio of " + key.operation + " " + key.type + (key.layout.empty() ? "" : " " + key.layout),
-                "its models are of another version of smemtune; run 'smemtune portfolio --refit' on the database, "
-                "which needs no device");
-        }
+        std::ranges::move(outdated_portfolios(from_), std::back_inserter(result.left_out));
     }
 
     Exported result;
@@ -124,6 +119,19 @@ private:
 };
 
 }  // namespace
+
+std::vector<std::string> outdated_portfolios(const Store& store) {
+    std::map<std::int64_t, std::string> devices;
+    for (const auto& [row, device] : store.devices()) devices[row] = device.name;
+    std::vector<std::string> texts;
+    for (const auto& key : store.outdated_portfolios()) {
+        texts.push_back("the portfolio of " + key.operation + " " + key.type +
+                        (key.layout.empty() ? "" : " " + key.layout) + " on " + devices[key.device] +
+                        ": its models are of another version of smemtune; run 'smemtune portfolio --refit' on the "
+                        "database, which needs no device");
+    }
+    return texts;
+}
 
 Exported export_database(const Store& from, Store& to, bool winners) {
     Copy copy(from, to);

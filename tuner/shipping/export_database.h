@@ -24,4 +24,7 @@ struct Exported {
 /// winner whose machine code is not stored is copied without it.
 Exported export_database(const Store& from, Store& to, bool winners);
 
+/// Returns a text for each portfolio whose models are of another version: which portfolio, and what to do.
+std::vector<std::string> outdated_portfolios(const Store& store);
+
 }  // namespace smemtune

@@ -182,8 +182,9 @@ void Scheduler::wait(WorkerSlot& slot, std::uint32_t seen, Lock& lock) {
 ProblemTuner& Scheduler::tuner_of(std::size_t problem) {
     if (problem == tuners_.size()) {
         const auto& begun = run_.request.problems[problem];
+        const auto share = next_share(run_.request.problems.size() - problem);
         tuners_.push_back(std::make_unique<ProblemTuner>(run_, begun, spaces_[problem]));
-        share_ends_.push_back(end_of_share(run_.request.problems.size() - problem));
+        shares_.push_back(share);
         // The testbed is compiled first, because no candidate can be tried without it.
         if (tuners_.back()->open_searches() > 0) (void)testbeds_.of(template_of(problem), begun);
     }
@@ -211,25 +212,32 @@ bool Scheduler::budget_is_spent() {
     return true;
 }
 
-// Returns when the search of a problem that begins now has used its share of the budget. `left` is the number of
-// problems that have not begun, including this one. The shares of what is left are equal, so a problem that needs less
-// leaves the rest to later ones.
-Scheduler::Clock::time_point Scheduler::end_of_share(std::size_t left) const {
-    if (deadline_ == Clock::time_point::max()) return deadline_;
-    const auto now = Clock::now();
-    const auto at_once = std::min(std::max<std::size_t>(workers_, 1), left);  // how many problems share the workers
-    return now + (deadline_ - now) * static_cast<std::int64_t>(at_once) / static_cast<std::int64_t>(left);
+// Returns the share of the budget of the next problem. `left` is the number of problems that have not begun, including
+// this one. They have equal shares of what is left, so a problem that needs less leaves the rest to later ones. Several
+// workers may begin a problem before the share of the previous one ends. The shares still follow one another.
+Scheduler::Share Scheduler::next_share(std::size_t left) const {
+    auto begin = Clock::now();
+    if (deadline_ == Clock::time_point::max() || !run_.request.shares_budget) return {begin, deadline_};
+    if (!shares_.empty() && tuners_.back()->is_searching()) begin = std::max(begin, shares_.back().end);
+    return {begin, begin + (deadline_ - begin) / static_cast<std::int64_t>(left)};
 }
 
-// Ends the searches that have used their shares of the budget, unless nothing is known to be right yet.
+// Ends the searches that have used their shares of the budget. While nothing is known to be right yet, a search may use
+// twice its share.
 void Scheduler::end_spent_shares() {
-    if (transfers_ || deadline_ == Clock::time_point::max()) return;
+    if (transfers_) return;
     const auto now = Clock::now();
+    bool any = false;
     for (std::size_t i = 0; i < tuners_.size(); ++i) {
-        if (now < share_ends_[i] || !tuners_[i]->is_searching() || !tuners_[i]->best_us()) continue;
+        auto& tuner = *tuners_[i];
+        const auto& [begin, end] = shares_[i];
+        if (now < end || !tuner.is_searching() || tuner.open_searches() == 0) continue;
+        if (!tuner.best_us() && now - end < end - begin) continue;
         run_.report.ended = "budget";
-        tuners_[i]->end_search("budget");
+        tuner.end_search("budget");
+        any = true;
     }
+    if (any) events_.notify();
 }
 
 void Scheduler::perform(WorkerSlot& slot, Work& work, Lock& lock) {

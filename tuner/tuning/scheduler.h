@@ -37,6 +37,9 @@ private:
         ProblemTuner* tuner;
         Task task;
     };
+    struct Share {  // the part of the budget in which a problem is searched
+        Clock::time_point begin, end;
+    };
     struct WorkerSlot {
         Worker* worker;
         WorkerTime time{};
@@ -52,7 +55,7 @@ private:
     ProblemTuner& tuner_of(std::size_t problem);
     [[nodiscard]] bool interrupted();
     [[nodiscard]] bool budget_is_spent();
-    [[nodiscard]] Clock::time_point end_of_share(std::size_t left) const;
+    [[nodiscard]] Share next_share(std::size_t left) const;
     void end_spent_shares();
 
     bool begin_transfer();
@@ -78,7 +81,7 @@ private:
     std::vector<WorkerSlot> slots_;
     std::size_t workers_ = 0;  // the number of workers that are not lost
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
-    std::vector<Clock::time_point> share_ends_;  // of each tuner: when its search has used its share of the budget
+    std::vector<Share> shares_;  // of each tuner
     TestbedCompiles testbeds_;
     bool transfers_ = false;                        // whether the cross-size transfer has begun
     const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively

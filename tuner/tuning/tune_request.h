@@ -22,6 +22,7 @@ struct TuneRequest {
     Objective objective = Objective::time;
     std::optional<std::size_t> evaluations;      ///< limit of evaluations per problem, for all templates together
     std::optional<std::chrono::seconds> budget;  ///< time limit for the whole run
+    bool shares_budget = true;                   ///< whether no problem may use the budget of the others
     std::optional<double> roofline;              ///< a problem's search ends at this share of peak arithmetic
     StoppingPolicy stopping;                     ///< when the search of each template stops
     unsigned jobs = 1;                           ///< the number of concurrent compiles

@@ -271,6 +271,19 @@ TEST(ExplainCommand, ADeviceWithoutAPortfolioIsServedByThatOfASimilarDevice) {
     EXPECT_EQ(served.at("ranking").size(), 1);
 }
 
+TEST(PortfolioCommand, TheCodeOfADatabaseThatOthersCanChangeIsRunOnlyIfThatIsAskedFor) {
+    const Scratch scratch;
+    ASSERT_EQ(run(scratch, portfolio({"--shapes", "3", "--extents", "8..24"})).code, 0);
+    permissions(scratch / "t.db", std::filesystem::perms::others_write, std::filesystem::perm_options::add);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"--shapes", "3", "--extents", "8..24"}, {"--check", "2", "--extents", "8..24"}}) {
+        const auto refused = run(scratch, portfolio(words));
+        EXPECT_EQ(refused.code, 4) << refused.out;
+        EXPECT_THAT(refused.err, AllOf(HasSubstr("t.db is "), HasSubstr("--trust-any-owner")));
+    }
+    EXPECT_EQ(run(scratch, portfolio({"--shapes", "3", "--extents", "8..24", "--trust-any-owner"})).code, 0);
+}
+
 // The test edits the stored portfolio to look like a portfolio of an earlier smemtune, whose time models had different
 // terms.
 TEST(PortfolioCommand, ARefitMakesAPortfolioOfEarlierTermsServeAgain) {

@@ -133,7 +133,8 @@ TEST_F(ExportDatabase, AnOutdatedPortfolioStaysBehind) {
     Store to(scratch / "to.db");
     const auto exported = export_database(from, to, true);
     EXPECT_EQ(exported.members, 0);
-    EXPECT_THAT(exported.left_out, ElementsAre(HasSubstr("the portfolio of gemm f32 nn: its models are of another")));
+    EXPECT_THAT(exported.left_out,
+                ElementsAre(HasSubstr("the portfolio of gemm f32 nn on sm_90: its models are of another")));
 }
 
 TEST_F(ExportDatabase, WhatIsNotVerifiedOnRecordStaysBehind) {

@@ -66,20 +66,26 @@ TEST_F(SchedulerTest, ASpentBudgetBeginsNoTrial) {
     EXPECT_EQ(report.measured, 0U);
 }
 
-// The nine trials of a problem take at least 18 s together, so the first problem alone could use up the budget.
+// The nine trials of the first problem take at least 18 s together, so it alone could use up the budget, also that of
+// two workers.
 TEST_F(SchedulerTest, NoProblemUsesTheBudgetOfTheOthers) {
     auto sources = read_sources(fixture("work"));
     auto& text = sources.at("work.cu");
     text.insert(text.find("extern"), "#include <unistd.h>\n");
-    text.insert(text.find("    const int column"), "    if (threadIdx.x + threadIdx.y == 0) usleep(200000);\n");
+    text.insert(text.find("    const int column"),
+                "    if (M == 16 && threadIdx.x + threadIdx.y == 0) usleep(200000);\n");
     request_.templates = load_templates(sources);
-    request_.budget = std::chrono::seconds(10);
-    const auto report = tune_with({program()});
-    EXPECT_EQ(report.ended, "budget");
-    ASSERT_EQ(report.problems.size(), 2U);
-    EXPECT_EQ(report.problems[0].ended, "budget");
-    EXPECT_TRUE(report.problems[0].best.has_value());
-    EXPECT_TRUE(report.problems[1].best.has_value());
+    request_.budget = std::chrono::seconds(8);
+    for (const std::size_t workers : {1, 2}) {
+        std::filesystem::remove(scratch_ / "t.db");
+        store_ = Store(scratch_ / "t.db");
+        const auto report = tune_with(std::vector<std::string>(workers, program()));
+        EXPECT_EQ(report.ended, "budget");
+        ASSERT_EQ(report.problems.size(), 2U) << workers;
+        EXPECT_EQ(report.problems[0].ended, "budget");
+        EXPECT_TRUE(report.problems[0].best.has_value()) << workers;
+        EXPECT_TRUE(report.problems[1].best.has_value()) << workers;
+    }
 }
 
 // One of the nine values of WORK breaks a constraint of the manifest. Another one breaks a limit of the device.

@@ -35,6 +35,9 @@ void tell_left_out(const std::vector<std::string>& reasons) {
 
 int export_texts(const Store& store, const fs::path& folder, const std::string& commit) {
     const auto texts = portfolio_texts(store, commit);
+    const auto outdated = outdated_portfolios(store);
+    tell_left_out(outdated);
+    if (texts.empty() && !outdated.empty()) return nothing_found;
     if (texts.empty()) {
         fmt::print(stderr, "the database holds no portfolio; make one with 'smemtune portfolio'\n");
         return nothing_found;
@@ -52,16 +55,21 @@ int export_texts(const Store& store, const fs::path& folder, const std::string& 
 }
 
 // Throws UsageError if `file` exists, unless it is a database without trials, such as an earlier output of db compile.
-void require_replaceable(const fs::path& file) {
-    if (!fs::exists(file)) return;
+// Returns whether the database has portfolios.
+bool require_replaceable(const fs::path& file) {
+    if (!fs::exists(file)) return false;
     bool has_trials = false;
+    bool has_portfolios = false;
     try {
-        const auto summary = Store(file, Store::Access::read).summary();
+        const Store store(file, Store::Access::read);
+        const auto summary = store.summary();
         has_trials = summary.measured + summary.rejected > 0;
+        has_portfolios = !store.portfolios(TermsVersions::all).empty();
     } catch (const StoreError&) {
         throw UsageError(file.string() + " exists and is no database; remove it, or choose another file");
     }
     if (has_trials) throw UsageError(file.string() + " holds trials and is not replaced; choose another file");
+    return has_portfolios;
 }
 
 int export_to(const Store& store, const fs::path& file, bool winners) {
@@ -186,7 +194,7 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
     const auto jobs = line.has("jobs") ? static_cast<std::size_t>(line.number("jobs", 1, 1024))
                                        : std::max(1U, std::thread::hardware_concurrency());
     const auto& templates = builtin_templates();
-    require_replaceable(line.text("to"));
+    const bool has_portfolios = require_replaceable(line.text("to"));
     NewDatabase database(line.text("to"));
     std::size_t stored = 0;
     std::map<std::string, std::string> paths;  // by the portfolio's device, operation, type and layout
@@ -214,7 +222,7 @@ int database_compile_command(const Arguments& arguments, const ProcessEnvironmen
                    line.text("to"));
         return nothing_found;
     }
-    if (stored == 0 && fs::exists(line.text("to"))) {
+    if (stored == 0 && has_portfolios) {
         fmt::print(stderr,
                    "{} stays as it is, because the new database would have no member; remove it, or compile with "
                    "the compiler that the texts name\n",

@@ -92,6 +92,7 @@ TEST_F(ExportCommand, ACompileReplacesNoDatabaseByAnEmptyOne) {
     EXPECT_THAT(refused.err, HasSubstr("system.db stays as it is, because the new database would have no member"));
     EXPECT_EQ(read_text(scratch / "system.db"), before);
     EXPECT_EQ(compile("new.db").code, 0) << "a build goes on without a portfolio";
+    EXPECT_EQ(compile("new.db").code, 0) << "an empty database may be replaced";
 }
 
 TEST_F(ExportCommand, NothingToExportLeavesNoFile) {
