@@ -15,8 +15,7 @@ std::string trimmed(const std::string& text) {
 }
 
 DeclaredArgument declared(const std::string& text) {
-    static const std::regex noise(
-        R"(\b(?:__restrict__|__restrict|__grid_constant__|restrict|struct|volatile)\b|\bstd::|&)");
+    static const std::regex noise(R"(\b(?:__restrict__|__restrict|__grid_constant__|restrict|struct|volatile)\b)");
     static const std::regex constant(R"(\bconst\b)");
     static const std::regex long_name(R"(\b(long|short|signed|unsigned)\s+int$)");
     auto plain = std::regex_replace(text.substr(0, text.find('=')), noise, "");
@@ -27,7 +26,7 @@ DeclaredArgument declared(const std::string& text) {
     if (star != std::string::npos) plain[star] = ' ';
     plain = std::regex_replace(plain, constant, "");
     plain = trimmed(plain.substr(0, plain.find('[')));
-    const auto last = plain.find_last_of(" \t\n*");
+    const auto last = plain.find_last_of(" \t\n*&");
     const auto type = last == std::string::npos ? plain : trimmed(plain.substr(0, last + 1));
     result.type = std::regex_replace(type, long_name, "$1");
     result.name = last == std::string::npos ? "" : plain.substr(last + 1);
@@ -115,7 +114,8 @@ std::optional<std::vector<DeclaredArgument>> kernel_arguments(const std::string&
 }
 
 std::optional<std::string> number_type(const std::string& source, const std::string& name) {
-    return followed_number_type(source, name, 0);
+    static const std::regex unimportant(R"(\bstd::|\s*&)");
+    return followed_number_type(source, std::regex_replace(name, unimportant, ""), 0);
 }
 
 }  // namespace smemtune
