@@ -80,6 +80,8 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     run.verdict = testbed.verify(fetched);
     if (!run.verdict.wrong) {
         run.measured = time_kernel(backend, testbed, fetched, {}, std::nullopt, run.verdict.first_launch_us);
+        run.verdict.wrong = testbed.verify_first_check(fetched).wrong;
+        if (run.verdict.wrong) *run.verdict.wrong += ", after the launches that were timed";
     }
     return run;
 }

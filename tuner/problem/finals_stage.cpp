@@ -24,7 +24,7 @@ FinalsStage::FinalsStage(const TuneRun& run, const Problem& problem, const Templ
 
 FinalsStage::Trials FinalsStage::choose_finalists() const {
     const auto verified = ledger_.verified_by_cost();
-    if (verified.empty()) return {};
+    if (verified.empty()) return first_by_cost();
     const auto& best = *verified.front();
     if (ledger_.added() == 0 && is_settled(best)) return {};
     auto finalists = ledger_.measured_by_cost();
@@ -34,10 +34,8 @@ FinalsStage::Trials FinalsStage::choose_finalists() const {
     return finalists;
 }
 
-// Chooses new finalists after all earlier finalists were wrong. If no verified trial is left, chooses from all trials
-// with a known cost. The finals measure and verify them.
-FinalsStage::Trials FinalsStage::choose_further_finalists() const {
-    if (!ledger_.verified_by_cost().empty()) return choose_finalists();
+// Chooses finalists if no trial is verified. The finals measure and verify them.
+FinalsStage::Trials FinalsStage::first_by_cost() const {
     auto finalists = ledger_.by_cost();
     finalists.resize(std::min(finalists.size(), most_finalists));
     return finalists;
@@ -139,7 +137,7 @@ void FinalsStage::set_winner() {
     }
     if (!chosen) {
         if (scheduler_->was_interrupted()) return;
-        if (auto others = choose_further_finalists(); !others.empty()) start(std::move(others));
+        if (auto others = choose_finalists(); !others.empty()) start(std::move(others));
         return;
     }
     auto& winner = *entrants_[*chosen];

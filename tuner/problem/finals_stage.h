@@ -18,8 +18,8 @@ public:
     /// All arguments must outlive the stage.
     FinalsStage(const TuneRun& run, const Problem& problem, const TemplateSearches& searches, TrialLedger& ledger);
 
-    /// Returns the trials that may be the fastest. Empty if no trial was verified, or if an earlier run has decided
-    /// among the same trials.
+    /// Returns the trials that may be the fastest. If no trial is verified, returns the fastest of those that were
+    /// measured. Empty if none was measured, or if an earlier run has decided among the same trials.
     [[nodiscard]] Trials choose_finalists() const;
     /// Begins finals of `finalists` (at least one). Submits their programs to the compiler, and also the program of
     /// the baseline trial with the least cost. If all finalists turn out to be wrong, finals of other trials follow,
@@ -46,7 +46,7 @@ public:
     void keep_winner() { winner_ = winner(); }
 
 private:
-    [[nodiscard]] Trials choose_further_finalists() const;
+    [[nodiscard]] Trials first_by_cost() const;
     void start_scheduler(std::size_t workers);
     void set_winner();
     [[nodiscard]] TrialRecord renewed(std::size_t entrant) const;

@@ -248,20 +248,14 @@ void Testbed::use(const Configuration& configuration) {
 
 Testbed::~Testbed() = default;
 
-Testbed::Verdict Testbed::verify(const BoundKernel& kernel) {
-    return verify(kernel, 0, state_->operation.checks.size());
-}
+Testbed::Verdict Testbed::verify(const BoundKernel& kernel) { return verify(kernel, state_->operation.checks.size()); }
 
-Testbed::Verdict Testbed::verify_first_check(const BoundKernel& kernel) { return verify(kernel, 0, 1); }
+Testbed::Verdict Testbed::verify_first_check(const BoundKernel& kernel) { return verify(kernel, 1); }
 
-Testbed::Verdict Testbed::verify_other_checks(const BoundKernel& kernel) {
-    return verify(kernel, 1, state_->operation.checks.size());
-}
-
-Testbed::Verdict Testbed::verify(const BoundKernel& kernel, std::size_t begin, std::size_t end) {
+Testbed::Verdict Testbed::verify(const BoundKernel& kernel, std::size_t count) {
     auto& state = *state_;
     Verdict verdict;
-    for (std::size_t i = begin; i < end; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const auto& check = state.operation.checks[i];
         const auto& [operands, references] = state.prepared_check(i);
         state.factory->refill_outputs(*operands, check);

@@ -70,10 +70,8 @@ public:
     /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
     /// DeviceFault.
     Verdict verify(const BoundKernel& kernel);
-    /// verify_first_check() and verify_other_checks() together do what verify() does. Timed launches use operands of
-    /// the first check.
+    /// As verify(), but runs only the first check. Timed launches use operands of this check.
     Verdict verify_first_check(const BoundKernel& kernel);
-    Verdict verify_other_checks(const BoundKernel& kernel);
 
     struct BatchVerdict {
         std::optional<std::string> wrong;  ///< the first defect; nothing if the outputs are right
@@ -103,7 +101,8 @@ public:
 
 private:
     struct State;
-    Verdict verify(const BoundKernel& kernel, std::size_t begin, std::size_t end);
+    /// Runs the first `count` checks.
+    Verdict verify(const BoundKernel& kernel, std::size_t count);
     [[nodiscard]] std::unique_ptr<State> make_state(const Operation& operation, Cache cache) const;
 
     Backend& backend_;

@@ -46,8 +46,9 @@ public:
 TrialReport try_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy,
                           std::optional<double> best_us, std::optional<double> verified_best_us = std::nullopt);
 
-/// Verifies a kernel that was timed before. Runs all checks, then compares the outputs after a batch of launches. The
-/// outcome is a rejection, or a measurement with a single sample. Throws as try_candidate() does.
+/// Verifies a kernel that was timed before. Runs all checks, launches the kernel up to 1000 times, then compares the
+/// outputs of a batch of launches. The outcome is a rejection, or a measurement with a single sample. Throws as
+/// try_candidate() does.
 TrialReport verify_candidate(Backend& backend, Testbed& testbed, const TrialInput& input, const SamplingPolicy& policy);
 
 struct BatchTime {

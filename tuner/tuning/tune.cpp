@@ -45,9 +45,9 @@ TuneReport tune(const TuneRequest& request, const std::vector<std::vector<Planne
         report.planned += std::min(valid, request.evaluations.value_or(valid));
     }
     const nlohmann::json policy{{"checks",
-                                 "whole outputs; the first check for every candidate, all other checks for a candidate "
-                                 "that may be the best of its template; for the winner's machine code, all checks "
-                                 "again after timing, and the outputs of a batch of launches"},
+                                 "whole outputs; the first check for every candidate, all checks after timing for a "
+                                 "candidate that may be the best of its template; for the winner's machine code, all "
+                                 "checks again, and the outputs of a batch after up to 1000 launches"},
                                 {"operands", "rotate over twice the L2, in up to 64 sets"},
                                 {"batches", "one graph of launches between two events"},
                                 {"sampling", resources.sampling},

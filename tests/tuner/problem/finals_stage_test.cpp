@@ -103,7 +103,8 @@ TEST_F(FinalsStageTest, WhatWasNotVerifiedInFullMayBeAFinalistButIsNoWinnerWitho
             {.key = searches_.front()->key(), .configuration = work(value), .outcome = std::move(measured), .run = 1});
     };
     add_unverified(48, steady(99));
-    EXPECT_TRUE(stage_->choose_finalists().empty()) << "nothing is known to be right";
+    EXPECT_EQ(stage_->winner(), nullptr) << "nothing is known to be right";
+    EXPECT_EQ(stage_->choose_finalists().size(), 1U);
     add(64, 100);
     add_unverified(32, steady(103));
     auto short_one = steady(100);
@@ -161,6 +162,21 @@ TEST_F(FinalsStageTest, WhenAllThatWasVerifiedIsWrongTheOthersAreMeasuredAndVeri
     const auto stored = fake_.store.recall(searches_.front()->key(), work(32));
     EXPECT_TRUE(stored->is_verified());
     EXPECT_EQ(std::get<Measurement>(stored->outcome).median_us, 800);
+}
+
+// For example, the checks have changed, and this run found that all trials that it verified again are wrong.
+TEST_F(FinalsStageTest, WhenNoTrialIsVerifiedThoseOfEarlierChecksAre) {
+    for (const auto& [value, us] : {std::pair{48, 900.0}, {32, 1000}}) {
+        ledger_->add(*searches_.front(), {.key = searches_.front()->key(),
+                                          .configuration = work(value),
+                                          .outcome = steady(us),
+                                          .run = fake_.run->run_row,
+                                          .verified_by = "earlier checks",
+                                          .code_hash = code_hash(value)});
+    }
+    wrong_ = {48};
+    measure({{48, 700}, {32, 800}});
+    EXPECT_EQ(winner(), 32);
 }
 
 TEST_F(FinalsStageTest, ASoleFinalistThatWasCutShortIsMeasuredBeforeItWins) {

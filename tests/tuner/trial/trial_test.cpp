@@ -72,7 +72,7 @@ TEST_F(TrialTest, ARightKernelIsVerifiedAndThenTimedUntilItsSamplesAgree) {
     EXPECT_FALSE(measured(report).cut_short);
     EXPECT_GT(report.verify_ms, 0);
     EXPECT_GT(report.time_ms, 0);
-    EXPECT_EQ(backend.batches.size(), checks + 1 + 3) << "checks, a warm-up and samples";
+    EXPECT_EQ(backend.batches.size(), 1 + 1 + 3 + checks) << "the first check, a warm-up, samples and all checks";
 }
 
 TEST_F(TrialTest, AWrongKernelIsRejectedAndNotTimed) {
@@ -138,7 +138,7 @@ TEST_F(TrialTest, OnlyTheBestOfATemplateSoFarRunsTheOtherChecks) {
     const auto behind = report_at(1010, 1000);
     EXPECT_FALSE(behind.verified);
     EXPECT_FALSE(measured(behind).cut_short) << "its time is known";
-    EXPECT_EQ(backend.batches.size(), all - (checks - 1));
+    EXPECT_EQ(backend.batches.size(), all - checks);
     policy.energy = true;
     EXPECT_TRUE(report_at(1060, 1000).verified) << "a slower kernel may need less energy";
 }
@@ -171,21 +171,42 @@ TEST_F(TrialTest, AVerificationRunsAllChecksAndABatchAndComparesWhatItLeft) {
     EXPECT_TRUE(report.verified);
     EXPECT_EQ(measured(report).median_us, 1);
     EXPECT_GT(report.verify_ms, 0);
-    EXPECT_EQ(backend.batches.size(), checks + 1);
+    EXPECT_EQ(backend.batches.size(), checks + 2);
     EXPECT_FALSE(verified(wrong()).verified);
     EXPECT_EQ(rejected(verified(wrong())).stage, Stage::wrong);
-    // The kernel passes all checks. In the batch that follows, each launch leaves a wrong element in the output.
+    // The kernel passes all checks. In the last batch, each launch leaves a wrong element in the output.
     backend.after = [&](const Backend::Call& call) {
-        if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(9)) += 1;
+        if (backend.batches.size() == checks + 1) **static_cast<float**>(call.arguments.at(9)) += 1;
     };
     const auto spoiled = verified(right());
     EXPECT_FALSE(spoiled.verified);
     EXPECT_THAT(rejected(spoiled).reason, HasSubstr("C[0,0] is "));
     EXPECT_THAT(rejected(spoiled).reason, HasSubstr("after a batch of launches"));
     backend.after = [&](const Backend::Call& call) {
-        if (backend.batches.size() == checks) **static_cast<float**>(call.arguments.at(4)) += 1;
+        if (backend.batches.size() == checks + 1) **static_cast<float**>(call.arguments.at(4)) += 1;
     };
     EXPECT_THAT(rejected(verified(right())).reason, HasSubstr("writes to its input A"));
+}
+
+// The kernel is right in the first check, and wrong whenever it gets the operands of this check again.
+TEST_F(TrialTest, AKernelThatIsWrongOnceItWasTimedIsRejected) {
+    void* first = nullptr;
+    int launches = 0;
+    backend.after = [&](const Backend::Call& call) {
+        auto* const output = *static_cast<float**>(call.arguments.at(9));
+        if (launches++ == 0) first = output;
+        if (launches > 1 && output == first) *output += 1;
+    };
+    EXPECT_EQ(rejected(report_of(right())).stage, Stage::wrong);
+}
+
+TEST_F(TrialTest, AVerificationFindsAKernelThatIsWrongAfterAHundredLaunches) {
+    int launches = 0;
+    backend.launch_us = [](const BoundKernel*) { return 400.0; };
+    backend.after = [&](const Backend::Call& call) {
+        if (++launches > 100) **static_cast<float**>(call.arguments.at(9)) += 1;
+    };
+    EXPECT_FALSE(verify_candidate(backend, testbed, right(), policy).verified);
 }
 
 TEST_F(TrialTest, AnOutputThatAnEarlierLaunchLeftIsNotTakenForThatOfALaterOne) {
@@ -198,7 +219,7 @@ TEST_F(TrialTest, AnOutputThatAnEarlierLaunchLeftIsNotTakenForThatOfALaterOne) {
 }
 
 TEST_F(TrialTest, AfterAKernelThatSpoiledItsInputsTheNextOneGetsNewOnes) {
-    for (const auto batch : {std::size_t{0}, checks}) {
+    for (const auto batch : {std::size_t{0}, checks + 1}) {
         backend.batches.clear();
         backend.after = [&](const Backend::Call& call) {
             if (backend.batches.size() == batch) **static_cast<float**>(call.arguments.at(4)) += 1;

@@ -139,6 +139,25 @@ TEST_F(VerifiedAgain, AStoredWinnerThatFailsANewCheckLosesAndIsNotServed) {
     EXPECT_EQ(settled.at("verified_again"), 0);
 }
 
+// Nine kernels ignore alpha, one more than a run verifies again. The slowest one is right.
+TEST_F(VerifiedAgain, IfAllThatAreVerifiedAgainFailTheOthersAreVerifiedInTheSameRun) {
+    add_template("lax", "9, 8, 7, 6, 5, 4, 3, 2, 1, 0", "KIND ? 1000 * KIND : 40000", "KIND ? x : alpha * x");
+    (void)tune();
+    ASSERT_EQ(winners().size(), 1U);
+    write("operation.toml", std::string(operation) + second_check);
+    (void)tune();
+    EXPECT_EQ(winners(), (std::vector<std::string>{"amplify f32 16x16 lax KIND=0"}));
+}
+
+// The operation has one check. A trial launches this kernel more often than ten times.
+TEST_F(VerifiedAgain, AKernelThatIsWrongAfterTenLaunchesDoesNotWin) {
+    write("tired.toml", manifest("tired", "1, 0"));
+    write("tired.cu", "static int launches = 0;\n" +
+                          kernel("tired", "KIND ? 1 : 20000", "alpha * x + (KIND && i == 0 && ++launches > 10)"));
+    (void)tune();
+    EXPECT_EQ(winners(), (std::vector<std::string>{"amplify f32 16x16 tired KIND=0"}));
+}
+
 TEST_F(VerifiedAgain, ARightOneIsNotTimedAgainAndASummaryOrACommentCountsForNothing) {
     add_template("right", "0, 1", "KIND ? 1 : 20000", "alpha * x");
     (void)tune();
