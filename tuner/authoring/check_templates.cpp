@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 #include "templates/launch/launch.h"
 #include "templates/launch/limits.h"
 #include "templates/space/value.h"
 #include "tuner/trial/reference/reference_source.h"
+#include "tuner/trial/typed/typed_fill.h"
 #include "util/parallel_for.h"
 
 namespace smemtune {
@@ -124,6 +126,11 @@ std::vector<Configuration> covering(const KernelTemplate& kernel, const Paramete
 TemplateCheck check_template(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                              const Compiler& compiler, std::size_t threads) {
     TemplateCheck check{.name = kernel.name};
+    try {
+        check_values(kernel.operation, environment_of(kernel.operation, problem, device), to_text(problem));
+    } catch (const std::invalid_argument& error) {
+        check.findings.push_back({true, "operation", error.what()});
+    }
     const auto space = feasible_space(kernel, problem, device);
     const auto configurations = covering(kernel, space);
     if (configurations.empty()) {

@@ -178,6 +178,11 @@ const std::vector<Mistake> mistakes{
      "right one"},
     {"terms      = \"2\"", "terms      = 2",
      "count.toml:31: [operation] 'terms' has the wrong type; write for example terms = \"K + 3\""},
+    {"terms      = \"2\"", "terms      = \"n - 65\"", "operation: count f32 64: 'terms' of operation 'count' is -1;",
+     1},
+    {"shape = [\"n\"]\n\n[[operation.argument]]\nname = \"n\"",
+     "shape = [\"n - 64\"]\n\n[[operation.argument]]\nname = \"n\"",
+     "operation: count f32 64: argument 'sums' has a dimension of 0; change its shape", 1},
     {"kind   = \"input\"", "kind   = \"in\"",
      "count.toml:36: [[operation.argument]] 'kind' is 'in', which is none of extent, stride, batch_stride, scalar, "
      "input, output, inout"},

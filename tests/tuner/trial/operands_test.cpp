@@ -43,6 +43,19 @@ TEST(Operands, WhatTheMemoryCannotHoldIsRefusedAndWithoutALimitNothingIs) {
     EXPECT_NO_THROW(must_fit(operation, gemm(16384, 16384, 16384), device));
 }
 
+TEST(Operands, ANegativeNumberOfTermsIsRefused) {
+    auto operation = gemm_operation();
+    operation.terms = Expression("K - 100");
+    const Device device{.name = "made up", .l2_bytes = 1 << 20};
+    EXPECT_NO_THROW(must_fit(operation, gemm(8, 8, 100), device)) << "results must be exact";
+    try {
+        must_fit(operation, gemm(8, 8, 99), device);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_THAT(error.what(), HasSubstr("'terms' of operation 'gemm' is -1; write the number of rounded"));
+    }
+}
+
 // `needed` is the memory for 4096x4096x4096 in GiB. It holds the operands of one check, the rotating operands, FP32
 // copies of narrow operands, and a reference of 16 bytes for each element of C.
 TEST(Operands, OfNarrowElementsNeedRoomForTheirWideCopies) {

@@ -82,6 +82,12 @@ TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environ
 }
 
 void check_values(const Operation& operation, const Environment& environment, const std::string& problem) {
+    if (const auto terms = operation.terms.evaluate(environment); terms < 0) {
+        throw std::invalid_argument(fmt::format(
+            "{}: 'terms' of operation '{}' is {}; write the number of rounded operations that give one output element, "
+            "or \"0\" if the result must be exact",
+            problem, operation.name, terms));
+    }
     const auto check_file = [&](const Argument& argument, double elements, const std::string& path,
                                 const DataFile& data) {
         const auto numbers = elements * static_cast<double>(argument.type ? argument.type->lanes : 1);
