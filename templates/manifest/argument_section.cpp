@@ -1,6 +1,7 @@
 #include "templates/manifest/argument_section.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace smemtune {
@@ -119,8 +120,14 @@ private:
         if (array == nullptr || array->size() != 2) fail("holds '" + name + "', which takes two numbers");
         return {bound(*array->get(0)), bound(*array->get(1))};
     }
+    // Numbers computed from an infinity are NaNs, and a reference that is NaN everywhere shows no error of a kernel.
+    void must_be_finite(const std::string& name, const std::pair<ValueBound, ValueBound>& bounds) const {
+        if (std::isfinite(bounds.first.number) && std::isfinite(bounds.second.number)) return;
+        fail("holds '" + name + "' with a number that is not finite");
+    }
     [[nodiscard]] ArgumentValues uniform(const std::pair<ValueBound, ValueBound>& bounds) const {
         const auto& [first, second] = bounds;
+        must_be_finite("uniform", bounds);
         if (!first.expression && !second.expression && first.number > second.number) {
             fail("holds 'uniform', whose range runs backwards");
         }
@@ -129,6 +136,7 @@ private:
     [[nodiscard]] ArgumentValues normal(const std::pair<ValueBound, ValueBound>& bounds) const {
         if (!type_.is_floating)
             fail("holds 'normal', which is for floating types, but the type is " + std::string(type_.name));
+        must_be_finite("normal", bounds);
         return {ArgumentValues::Kind::normal, bounds.first, bounds.second, {}, {}};
     }
     // Returns the limit of `below` or `sorted`, which is a whole number or an expression, as the text of an expression.
