@@ -90,6 +90,34 @@ std::vector<OutputReference> OutputComparison::references(const Operands& operan
     return result;
 }
 
+void OutputComparison::check_magnitudes(const Operands& operands, const std::vector<OutputReference>& references) {
+    auto reference = references.begin();
+    for (const auto& matrix : operands.matrices) {
+        if (!is_output(matrix)) continue;
+        const auto& [value, magnitude] = *reference++;
+        if (!magnitude) continue;
+        // The numbers are copied in parts, because an output may be larger than the host's memory.
+        constexpr long long part = 1 << 20;
+        const auto count = static_cast<long long>(magnitude->size() / sizeof(double));
+        std::vector<double> numbers;
+        for (long long begin = 0; begin < count; begin += part) {
+            numbers.resize(static_cast<std::size_t>(std::min(part, count - begin)));
+            const auto bytes = std::as_writable_bytes(std::span(numbers));
+            const ElementView view(magnitude->data() + begin * static_cast<long long>(sizeof(double)), bytes.size());
+            backend_.copy_to_host(bytes, view);
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                if (numbers[i] >= 0 && std::isfinite(numbers[i])) continue;
+                const auto at = begin + static_cast<long long>(i);
+                if (!std::isfinite(element_of<double>(backend_, *value, at))) continue;
+                throw ReferenceError(fmt::format(
+                    "the reference gives element {} of {} the magnitude {}; a magnitude must be a finite number of at "
+                    "least 0: write the sum of the absolute values of all terms, or give argument '{}' a tolerance",
+                    at, matrix.argument->name, numbers[i], matrix.argument->name));
+            }
+        }
+    }
+}
+
 std::optional<std::string> OutputComparison::first_difference(const Operands& operands,
                                                               const std::vector<OutputReference>& references,
                                                               const Check& check, double& worst) {

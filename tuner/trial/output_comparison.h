@@ -31,6 +31,10 @@ public:
     /// Verifier::before() instead. Throws OutOfMemory, ReferenceError.
     std::vector<OutputReference> references(const Operands& operands);
 
+    /// Throws ReferenceError if a magnitude is negative, infinite or NaN although its value is finite. The error bound
+    /// of that element would have no meaning: with an infinite magnitude, any result would be right.
+    void check_magnitudes(const Operands& operands, const std::vector<OutputReference>& references);
+
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
     /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if
     /// the errors are too large on average. The bound is 0 for integer inputs, except for outputs of 16 bits (see

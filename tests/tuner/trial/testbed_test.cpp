@@ -5,6 +5,7 @@
 #include "runtime/configured_kernel.h"
 #include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/tolerance.h"
 
 namespace smemtune {
@@ -116,6 +117,57 @@ TEST(VerificationIdentity, TheTolerancesAreThoseOfTheirVersion) {
     EXPECT_EQ(tolerance_version, 2);
     EXPECT_EQ(element_lambda, 8);
     EXPECT_EQ(rms_lambda, 2);
+}
+
+// Verifies a kernel that writes 2 * in[i] to out[i]. `write` is its statement, and `magnitude` the reference's.
+std::string verdict_of_doubled(const std::string& write, const std::string& magnitude = "fabs(value[i])",
+                               const std::string& operation = "doubled", std::int64_t n = 1) {
+    const std::string source =
+        "__global__ void made_up(int n, const float* in, float* out) {\n"
+        "    const int i = blockIdx.x * 32 + threadIdx.x;\n    if (i < n) " +
+        write +
+        ";\n}\n"
+        "__global__ void reference(int n, const float* in, float*, double* value, double* m) {\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) { value[i] = 2 * (double)in[i]; m[i] = " +
+        magnitude + "; }\n}\n";
+    const std::string manifest = R"toml(
+[template]
+name = "made_up"
+operation = "NAME"
+types = ["f32"]
+[launch]
+block = ["32"]
+grid = ["ceil_div(n, 32)"]
+[requires]
+host = true
+[operation]
+name = "NAME"
+extents = ["n"]
+operations = "0"
+bytes = "0"
+terms = "1"
+reference = "made_up.cu"
+argument = [{ name = "n", kind = "extent" }, { name = "in", kind = "input", rows = "1", columns = "n" },
+            { name = "out", kind = "output", rows = "1", columns = "n" }]
+check = [{ inputs = "uniform" }]
+)toml";
+    auto text = manifest;
+    for (auto at = text.find("NAME"); at != std::string::npos; at = text.find("NAME")) text.replace(at, 4, operation);
+    return made_up_verdict(source, text, {operation, "f32", "", {{"n", n}}}).wrong.value_or("");
+}
+
+TEST(Magnitudes, ThatAreNegativeOrNotFiniteAreErrorsOfTheReference) {
+    int operation = 0;
+    for (const auto& [magnitude, text] : {std::pair{"INFINITY", "inf"}, {"NAN", "nan"}, {"-1", "-1"}}) {
+        try {
+            verdict_of_doubled("out[i] = 7", magnitude, "doubled_" + std::to_string(++operation));
+            ADD_FAILURE() << magnitude << ": nothing was thrown";
+        } catch (const ReferenceError& error) {
+            EXPECT_THAT(error.what(), HasSubstr(std::string("the reference gives element 0 of out the magnitude ") +
+                                                text + "; a magnitude must be a finite number of at least 0"));
+        }
+    }
 }
 
 // A device that reports `free` bytes of free memory, and counts the bytes that are allocated.
