@@ -55,6 +55,26 @@ double widened_bytes(const Operation& operation, const Environment& environment,
     return element.is_narrow() ? operand_bytes(operation, environment, element_type(element.wide).bytes) : 0;
 }
 
+// The mixing function of kernels/around.h.
+std::uint64_t mix(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+// Returns a magnitude m with which kernels/fill.cu fills a matrix with large integers. The kernel computes an element
+// as word % (2 m + 1) - m, where word is a random number below 2^31.
+// - With a negative m, the elements are from -m to -3 m - 2, so all of them are positive.
+// - With a positive m, they are from -m to m. Here, m is chosen so that the first element is less than -m / 4.
+int large_magnitude(OutputContent content, std::uint64_t seed) {
+    if (content == OutputContent::large) return -(1 << 29);
+    const auto word = static_cast<int>(mix(seed + mix(0)) >> 33);
+    int magnitude = (1 << 30) - 1;
+    while (word % (2 * magnitude + 1) - magnitude > -magnitude / 4) magnitude -= magnitude / 16;
+    return magnitude;
+}
+
 // The number of rotating sets: enough to fill the L2 cache twice, but at most most_sets.
 int sets_of(double operand_bytes, const Device& device) {
     const auto wanted = 2.0 * static_cast<double>(device.l2_bytes) / operand_bytes;
@@ -105,6 +125,14 @@ double testbed_bytes(const Operation& operation, const Problem& problem, const D
 
 bool reads_outputs(const Operation& operation, const Check& check) {
     return !check.poison || std::ranges::any_of(operation.arguments, &Argument::is_read);
+}
+
+bool fills_outputs_again(const Operation& operation) {
+    return operation.reference.kind != OperationReference::Kind::none &&
+           std::ranges::all_of(operation.checks, &Check::poison) &&
+           std::ranges::any_of(operation.arguments, [](const Argument& argument) {
+               return argument.kind == Argument::Kind::output && !argument.is_read;
+           });
 }
 
 void must_fit(const Operation& operation, const Problem& problem, const Device& device) {
@@ -241,17 +269,20 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
 
 // Fills a matrix. If `changed` is not null, compares the matrix with what the fill would write instead. Each block
 // then writes to `changed` the index of its first element that differs, or -1 if none does.
-void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, Memory* changed) {
+void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, OutputContent content, Memory* changed) {
     if (is_typed(operation_, element_)) {
-        const auto how = fill_of(matrix, check, environment_, terms_);
+        auto how = fill_of(matrix, check, environment_, terms_);
+        if (how.mode == TypedFill::poisoned) how = fill_of(*matrix.type.number, content);
         const auto file = sources_.find(matrix.argument);
         const auto* source = file == sources_.end() ? matrix.prepared.get() : file->second.get();
         return fill_typed(*kernel_, matrix, source != nullptr ? TypedFill{TypedFill::copied, 0, 0} : how, blocks_,
                           source, changed);
     }
     const bool poison = matrix.argument->kind == Argument::Kind::output && check.poison;
-    int mode = poison ? poisoned : check.integers ? integer : check.special ? special : uniform;
-    int magnitude = integer_magnitude(terms_, check, *matrix.argument);
+    const bool is_large = poison && content != OutputContent::nans;
+    int mode = is_large ? integer : poison ? poisoned : check.integers ? integer : check.special ? special : uniform;
+    int magnitude =
+        is_large ? large_magnitude(content, matrix.seed) : integer_magnitude(terms_, check, *matrix.argument);
     void* data = matrix.memory->data();
     auto [rows, columns, stride] = std::tuple(matrix.rows, matrix.columns, matrix.stride);
     auto [count, batch_stride, matrix_seed] = std::tuple(matrix.count, matrix.batch_stride, matrix.seed);
@@ -273,7 +304,7 @@ std::optional<std::string> OperandFactory::first_changed(const Operands& operand
     std::vector<long long> changed(static_cast<std::size_t>(blocks_));
     for (const auto& matrix : operands.matrices) {
         if (matrix.argument->kind != Argument::Kind::input && !inouts) continue;
-        fill(matrix, check, first_changed_.get());
+        fill(matrix, check, OutputContent::nans, first_changed_.get());
         backend_.synchronize();
         backend_.copy_to_host(std::as_writable_bytes(std::span(changed)), *first_changed_);
         if (std::ranges::any_of(changed, [](long long at) { return at >= 0; })) return matrix.argument->name;
@@ -281,9 +312,9 @@ std::optional<std::string> OperandFactory::first_changed(const Operands& operand
     return std::nullopt;
 }
 
-void OperandFactory::refill_outputs(const Operands& operands, const Check& check) {
+void OperandFactory::refill_outputs(const Operands& operands, const Check& check, OutputContent content) {
     for (const auto& matrix : operands.matrices) {
-        if (matrix.argument->kind == Argument::Kind::output) fill(matrix, check);
+        if (matrix.argument->kind == Argument::Kind::output) fill(matrix, check, content);
     }
 }
 

@@ -19,6 +19,19 @@ constexpr std::int64_t block_threads = 256;  ///< threads per block of the testb
 /// The number of blocks in a launch that visits all elements of a matrix.
 std::int64_t matrix_blocks(const Device& device);
 
+/// What an output holds before a launch if the kernel does not read it (Check::poison).
+enum class OutputContent {
+    nans,      ///< NaNs; random integers if the type is an integer
+    large,     ///< large positive numbers
+    negative,  ///< large negative numbers; 0 if the type is an unsigned integer. If the operation is not typed, they
+               ///< have random signs, and at least one is negative
+};
+
+/// Whether a complete verification also launches the kernel on outputs with large and negative numbers. These launches
+/// find kernels that read an output but ignore NaNs, such as `out[i] = fmaxf(out[i], x)`. They are not needed if a
+/// check with `poison = false` fills outputs with numbers, and not possible without a reference.
+bool fills_outputs_again(const Operation& operation);
+
 class UserProgram;
 
 /// The matrices of one argument: `count` matrices, which start `batch_stride` numbers apart. The unit of `columns`, the
@@ -108,14 +121,15 @@ public:
     /// array at a time. Throws OutOfMemory, ReferenceError.
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t operand_seed, std::uint64_t symbol_seed);
     std::unique_ptr<Operands> make(const Check& check, std::uint64_t seed) { return make(check, seed, seed); }
-    void refill_outputs(const Operands& operands, const Check& check);
+    void refill_outputs(const Operands& operands, const Check& check, OutputContent content = OutputContent::nans);
     /// Fills only the arguments that the manifest wants restored before each timed launch.
     void restore(const Operands& operands, const Check& check);
     /// Describes the first input that has changed since it was filled. Returns nothing if no input has changed.
     std::optional<std::string> changed_input(const Operands& operands, const Check& check);
 
 private:
-    void fill(const MatrixOperand& matrix, const Check& check, Memory* changed = nullptr);
+    void fill(const MatrixOperand& matrix, const Check& check, OutputContent content = OutputContent::nans,
+              Memory* changed = nullptr);
     void prepare(Operands& operands, const Check& check);
     [[nodiscard]] std::optional<std::string> first_changed(const Operands& operands, const Check& check, bool inouts);
     [[nodiscard]] MatrixOperand matrix_of(const Argument& argument, const Check& check) const;

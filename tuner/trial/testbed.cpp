@@ -33,6 +33,8 @@ constexpr int rules_version = 1;
 // The counterpart of rules_version for typed operations. Raise it when operands.cpp, output_comparison.cpp,
 // typed_fill.cpp or typed_comparison.cpp accepts or rejects other kernels than before.
 constexpr int typed_rules_version = 1;
+// The counterpart of rules_version for the launches of fills_outputs_again().
+constexpr int output_rules_version = 1;
 
 // Each combination of values of the operation's parameters has a Testbed::State of its own. Finals alternate between up
 // to eight finalists. Seven states are kept beside the current one, so that each finalist's state is prepared only
@@ -159,19 +161,22 @@ TestbedParts testbed_parts(const Operation& operation, const Problem& problem, c
             .product_terms = type.product_terms,
             .rules = is_typed(operation, type) ? typed_rules_version : rules_version,
             .tolerance = tolerance_version,
+            .output_rules = fills_outputs_again(operation) ? output_rules_version : 0,
             .target = compiler.target(),
             .compiler = compiler.version()};
 }
 
 std::string testbed_identity(const TestbedParts& parts) {
-    const auto& [kernels, type, unit_roundoff, product_terms, rules, tolerance, target, compiler] = parts;
+    const auto& [kernels, type, unit_roundoff, product_terms, rules, tolerance, output_rules, target, compiler] = parts;
     std::string text;
     const auto add = [&](std::string_view part) { text += fmt::format("{}:{}", part.size(), part); };
     for (const auto& [path, content] : kernels) add(content);
     add(type);
     add(fmt::format("{:a}", unit_roundoff));
-    // product_terms is left out if it is 0, because the identities of older trials lack it and must stay valid.
+    // product_terms and output_rules are left out if they are 0, because the identities of older trials lack them and
+    // must stay valid.
     if (product_terms != 0) add("product " + std::to_string(product_terms));
+    if (output_rules != 0) add("outputs " + std::to_string(output_rules));
     add(std::to_string(rules));
     add(std::to_string(tolerance));
     add(target);
@@ -255,33 +260,48 @@ void Testbed::use(const Configuration& configuration) {
 
 Testbed::~Testbed() = default;
 
-Testbed::Verdict Testbed::verify(const BoundKernel& kernel) { return verify(kernel, state_->operation.checks.size()); }
-
-Testbed::Verdict Testbed::verify_first_check(const BoundKernel& kernel) { return verify(kernel, 1); }
-
-Testbed::Verdict Testbed::verify(const BoundKernel& kernel, std::size_t count) {
-    auto& state = *state_;
+Testbed::Verdict Testbed::verify_first_check(const BoundKernel& kernel) {
     Verdict verdict;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto& check = state.operation.checks[i];
-        const auto& [operands, references] = state.prepared_check(i);
-        state.factory->refill_outputs(*operands, check);
-        state.fill_symbols(kernel, *operands);
-        state.backend.synchronize();
-        const Backend::Call call{&kernel, operands->pointers};
-        const auto us = state.backend.time_us(std::span(&call, 1));
-        state.backend.synchronize();
-        if (i == 0) verdict.first_launch_us = us;
-        verdict.wrong = state.factory->changed_input(*operands, check);
-        if (!verdict.wrong) {
-            verdict.wrong = state.comparison->first_difference(*operands, references, check, verdict.worst);
-        }
-        if (verdict.wrong) {
-            state.discard_operands();
+    verdict.first_launch_us = verify(kernel, 0, OutputContent::nans, verdict);
+    return verdict;
+}
+
+Testbed::Verdict Testbed::verify(const BoundKernel& kernel) {
+    auto verdict = verify_first_check(kernel);
+    if (!verdict.wrong && fills_outputs_again(state_->operation)) {
+        for (const auto content : {OutputContent::large, OutputContent::negative}) {
+            verify(kernel, 0, content, verdict);
+            if (!verdict.wrong) continue;
+            *verdict.wrong += fmt::format(
+                ", if outputs hold large {}numbers before the launch: the kernel reads an output, or does not write "
+                "all of it; write kind = \"inout\" for an output that it should read",
+                content == OutputContent::negative ? "negative " : "");
             return verdict;
         }
     }
+    for (std::size_t i = 1; i < state_->operation.checks.size() && !verdict.wrong; ++i) {
+        verify(kernel, i, OutputContent::nans, verdict);
+    }
     return verdict;
+}
+
+// Runs one check and adds what it finds to `verdict`. Returns the time of the launch in microseconds.
+double Testbed::verify(const BoundKernel& kernel, std::size_t index, OutputContent content, Verdict& verdict) {
+    auto& state = *state_;
+    const auto& check = state.operation.checks[index];
+    const auto& [operands, references] = state.prepared_check(index);
+    state.factory->refill_outputs(*operands, check, content);
+    state.fill_symbols(kernel, *operands);
+    state.backend.synchronize();
+    const Backend::Call call{&kernel, operands->pointers};
+    const auto us = state.backend.time_us(std::span(&call, 1));
+    state.backend.synchronize();
+    verdict.wrong = state.factory->changed_input(*operands, check);
+    if (!verdict.wrong) {
+        verdict.wrong = state.comparison->first_difference(*operands, references, check, verdict.worst);
+    }
+    if (verdict.wrong) state.discard_operands();
+    return us;
 }
 
 Testbed::BatchVerdict Testbed::verify_batch(const BoundKernel& kernel, int launches) {

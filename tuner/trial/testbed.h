@@ -15,6 +15,8 @@
 
 namespace smemtune {
 
+enum class OutputContent;
+
 /// The testbed's own kernels.
 struct TestbedBinaries {
     Binary reference, fill, compare;
@@ -35,6 +37,7 @@ struct TestbedParts {
     int product_terms = 0;  ///< ElementType::product_terms
     int rules = 0;          ///< version of the rules by which operands are made and outputs are compared
     int tolerance = 0;      ///< tolerance_version
+    int output_rules = 0;   ///< version of the launches of fills_outputs_again(); 0 if there are none
     std::string target;     ///< the GPU architecture of all binaries
     std::string compiler;   ///< the compiler's version
 };
@@ -67,10 +70,10 @@ public:
         double first_launch_us = 0;        ///< time of the first launch in the first check, with cold caches
         double worst = 0;                  ///< the largest error as a fraction of its bound
     };
-    /// Runs the kernel on all checks of the operation and compares every element of every output. Throws LaunchError,
-    /// DeviceFault.
+    /// Runs the kernel on all checks of the operation and compares every element of every output. Runs the first check
+    /// three times if fills_outputs_again(), each time with a different OutputContent. Throws LaunchError, DeviceFault.
     Verdict verify(const BoundKernel& kernel);
-    /// As verify(), but runs only the first check. Timed launches use operands of this check.
+    /// As verify(), but runs only the first check, and once. Timed launches use operands of this check.
     Verdict verify_first_check(const BoundKernel& kernel);
 
     struct BatchVerdict {
@@ -101,8 +104,7 @@ public:
 
 private:
     struct State;
-    /// Runs the first `count` checks.
-    Verdict verify(const BoundKernel& kernel, std::size_t count);
+    double verify(const BoundKernel& kernel, std::size_t index, OutputContent content, Verdict& verdict);
     [[nodiscard]] std::unique_ptr<State> make_state(const Operation& operation, Cache cache) const;
 
     Backend& backend_;

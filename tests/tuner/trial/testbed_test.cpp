@@ -5,6 +5,7 @@
 #include "runtime/configured_kernel.h"
 #include "tests/tuner/scripted.h"
 #include "tests/tuner/support.h"
+#include "tuner/trial/operands.h"
 #include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/tolerance.h"
 
@@ -83,6 +84,7 @@ TEST(VerificationIdentity, ChangesWithEachPartOfTheTestbed) {
         [](TestbedParts& its) { its.product_terms = 1; },
         [](TestbedParts& its) { its.rules = 3; },
         [](TestbedParts& its) { its.tolerance = 3; },
+        [](TestbedParts& its) { its.output_rules = 1; },
         [](TestbedParts& its) { its.target = "sm_100"; },
         [](TestbedParts& its) { its.compiler = "nvrtc 13.1"; },
         [](TestbedParts& its) { std::swap(its.rules, its.tolerance); },
@@ -109,6 +111,17 @@ TEST(VerificationIdentity, HasEachPartOfTheTestbedThatVerifies) {
     EXPECT_EQ(parts.compiler, "1");
     EXPECT_EQ(parts.product_terms, 0);
     EXPECT_EQ(testbed_parts(Operation{}, gemm(19, 23, 17, "3xtf32"), OtherVersion("1")).product_terms, 8);
+}
+
+TEST(VerificationIdentity, OfBuiltInOperationsLacksTheRuleOfOutputsThatAreFilledAgain) {
+    for (const auto& kernel : builtin_templates()) {
+        EXPECT_FALSE(fills_outputs_again(kernel.operation)) << kernel.name << ": its stored trials would not count";
+    }
+    auto operation = builtin_templates().front().operation;
+    for (auto& check : operation.checks) check.poison = true;
+    EXPECT_EQ(testbed_parts(operation, gemm(1, 1, 1), OtherVersion("1")).output_rules, 1);
+    for (auto& argument : operation.arguments) argument.is_read = true;
+    EXPECT_FALSE(fills_outputs_again(operation)) << "its kernels may read all outputs";
 }
 
 // The constants of both error rules in version 2. Raise tolerance_version when you change one, because stored trials
@@ -155,6 +168,23 @@ check = [{ inputs = "uniform" }]
     auto text = manifest;
     for (auto at = text.find("NAME"); at != std::string::npos; at = text.find("NAME")) text.replace(at, 4, operation);
     return made_up_verdict(source, text, {operation, "f32", "", {{"n", n}}}).wrong.value_or("");
+}
+
+TEST(OutputsBeforeALaunch, AKernelThatReadsAnOutputIsFoundEvenIfItIgnoresNans) {
+    for (const std::int64_t n : {1, 2, 100}) {
+        const auto verdict = [&](const std::string& write) {
+            return verdict_of_doubled(write, "fabs(value[i])", "doubled", n);
+        };
+        EXPECT_EQ(verdict("out[i] = 2 * in[i]"), "");
+        EXPECT_THAT(verdict("out[i] = 2 * in[i] + 0 * out[i]"), HasSubstr("is nan, not"));
+        EXPECT_THAT(verdict("out[i] = fmaxf(out[i], 2 * in[i])"),
+                    AllOf(HasSubstr("(uniform inputs), if outputs hold large numbers before the launch: the kernel "
+                                    "reads an output"),
+                          HasSubstr("write kind = \"inout\"")));
+        EXPECT_THAT(verdict("out[i] = fminf(out[i], 2 * in[i])"),
+                    HasSubstr("if outputs hold large negative numbers before the launch"));
+        EXPECT_THAT(verdict("if (isnan(out[i])) out[i] = 2 * in[i]"), HasSubstr("if outputs hold large numbers"));
+    }
 }
 
 TEST(Magnitudes, ThatAreNegativeOrNotFiniteAreErrorsOfTheReference) {

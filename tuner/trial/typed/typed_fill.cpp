@@ -81,6 +81,18 @@ TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environ
     return {TypedFill::integers, -magnitude, magnitude};
 }
 
+TypedFill fill_of(const NumberType& type, OutputContent content) {
+    if (content == OutputContent::nans) return {TypedFill::poisoned, 0, 0};
+    const bool is_negative = content == OutputContent::negative;
+    if (!type.is_floating) {
+        const auto value = is_negative ? type.least : type.most;
+        return {TypedFill::integers, value, value};
+    }
+    const auto large = type.name == "f16" ? 6e4 : 1e38;  // finite in every other floating type
+    const auto value = is_negative ? -large : large;
+    return {TypedFill::uniform, value, value};
+}
+
 void check_values(const Operation& operation, const Environment& environment, const std::string& problem) {
     if (const auto terms = operation.terms.evaluate(environment); terms < 0) {
         throw std::invalid_argument(fmt::format(

@@ -10,6 +10,7 @@
 namespace smemtune {
 
 struct MatrixOperand;
+enum class OutputContent;
 
 /// How fill.cu computes an element. The enumerators have the same numbers as the constants of fill.cu.
 struct TypedFill {
@@ -31,8 +32,11 @@ struct TypedFill {
 /// integers. Values in the manifest take precedence over those of the check. Throws ExpressionError.
 TypedFill fill_of(const MatrixOperand& matrix, const Check& check, const Environment& environment, std::int64_t terms);
 
-/// Throws std::invalid_argument if a dimension is not positive, a data file has the wrong length, or values do not fit
-/// an argument's type. `problem` describes the problem in the message.
+/// Returns how to fill an output that the kernel does not read.
+TypedFill fill_of(const NumberType& type, OutputContent content);
+
+/// Throws std::invalid_argument if `terms` is negative, a dimension is not positive, a data file has the wrong length,
+/// or values do not fit an argument's type. `problem` describes the problem in the message.
 void check_values(const Operation& operation, const Environment& environment, const std::string& problem);
 
 /// Launches typed/kernels/fill.cu. `source` has the numbers for TypedFill::copied. If `changed` is not null, the

@@ -67,6 +67,38 @@ TEST_F(TypedTestbed, WrongKernelsAreFound) {
     EXPECT_EQ(wrong_of("halves[i] =", "const_cast<unsigned char*>(data)[0] = 200; halves[i] ="),
               "writes to its input data");
     EXPECT_EQ(wrong_of("halves[i] =", "counts[10] = 200; halves[i] ="), "writes outside counts (uniform inputs)");
+    EXPECT_THAT(wrong_of("halves[i] =", "if (isnan(halves[i])) halves[i] ="),
+                HasSubstr("if outputs hold large numbers before the launch"));
+}
+
+// The output is a single number, so that nothing but its content before the launch can show that the kernel reads it.
+TEST(TypedOutputs, AKernelThatReadsASingleNumberOfAnyTypeIsFound) {
+    auto& backend = typed_backend();
+    for (const std::string name : {"double", "float", "long long", "int", "unsigned", "unsigned char"}) {
+        const std::map<std::string, std::string> types{{"double", "f64"}, {"float", "f32"},    {"long long", "i64"},
+                                                       {"int", "i32"},    {"unsigned", "u32"}, {"unsigned char", "u8"}};
+        const bool is_floating = name == "double" || name == "float";
+        const auto reference = is_floating ? "double* value, double* magnitude) { *value = *magnitude = 5; }\n"
+                                           : name + "* value) { *value = 5; }\n";
+        std::optional<TestbedBinaries> binaries;
+        const auto wrong_of = [&](const std::string& write) {
+            const auto kernel = typed_template(
+                R"({ name = "out", kind = "output", type = ")" + types.at(name) + R"(", shape = ["1"] })",
+                "__global__ void made_up(int, " + name + "* out) { if (threadIdx.x == 0) " + write +
+                    "; }\n__global__ void reference(int, " + name + "*, " + reference);
+            if (!binaries) binaries = compile_testbed(typed_compiler(), kernel, typed_problem(1));
+            Testbed testbed(backend, kernel.operation, typed_problem(1), *binaries, 1);
+            const auto compiled = typed_compiler().compile(program_of(kernel, {}, typed_problem(1)));
+            if (const auto* rejection = std::get_if<Rejection>(&compiled)) return rejection->reason;
+            const ConfiguredKernel configured(backend.load(std::get<Binary>(compiled), 0),
+                                              launch_of(kernel, {}, typed_problem(1), backend.device()));
+            return testbed.verify(configured).wrong.value_or("");
+        };
+        EXPECT_EQ(wrong_of("*out = 5"), "") << name;
+        EXPECT_THAT(wrong_of("if (!(*out > 5)) *out = 5"), HasSubstr("out[0] is ")) << name;
+        EXPECT_THAT(wrong_of("if (!(*out < 5)) *out = 5"), HasSubstr("out[0] is ")) << name;
+        EXPECT_THAT(wrong_of(""), HasSubstr("out[0] is ")) << name;
+    }
 }
 
 TEST_F(TypedTestbed, TypesOfParametersThatDifferFromTheManifestAreErrors) {
