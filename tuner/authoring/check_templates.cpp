@@ -7,7 +7,9 @@
 
 #include "templates/launch/launch.h"
 #include "templates/launch/limits.h"
+#include "templates/source/source_scan.h"
 #include "templates/space/value.h"
+#include "tuner/authoring/signature.h"
 #include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/typed/typed_fill.h"
 #include "util/parallel_for.h"
@@ -42,6 +44,41 @@ void judge(const KernelTemplate& kernel, const Problem& problem, const Device& d
                                   "uses " + std::to_string(resources.static_shared_bytes) +
                                       " bytes of static shared memory, more than the " + std::to_string(declared) +
                                       " of static_shared_bytes; correct the manifest"});
+    }
+}
+
+// Returns the arguments of the operation that a launch of the kernel, or of the reference, passes.
+std::vector<const Argument*> passed_arguments(const Operation& operation, bool is_kernel) {
+    std::vector<const Argument*> passed;
+    for (const auto& argument : operation.arguments) {
+        if (!is_kernel || argument.symbol.empty()) passed.push_back(&argument);
+    }
+    return passed;
+}
+
+// Warns of parameters that a function declares at the place of another argument. The compiler notices this only if the
+// types differ. `where` is "the kernel" or "reference".
+void find_misplaced(const std::string& where, const std::string& source, const std::string& function,
+                    const std::vector<const Argument*>& passed, bool is_kernel, TemplateCheck& check) {
+    const auto declared = kernel_arguments(source, function);
+    if (!declared) return;
+    for (std::size_t i = 0; i < std::min(declared->size(), passed.size()); ++i) {
+        const auto& name = (*declared)[i].name;
+        const auto& expected = passed[i]->name;
+        const auto warn = [&](const std::string& what) {
+            check.findings.push_back({false, where,
+                                      "parameter " + std::to_string(i + 1) + " of '" + function + "' is '" + name +
+                                          "', and the manifest's argument there is '" + expected + "'" + what +
+                                          "; arguments are passed in the manifest's order: reorder the parameters, or "
+                                          "each [[operation.argument]]"});
+        };
+        if (name != expected && std::ranges::any_of(passed, [&](const auto* each) { return each->name == name; })) {
+            return warn("");
+        }
+        const auto& [type, unused, is_pointer, is_constant] = (*declared)[i];
+        if (is_kernel && is_pointer && is_constant && passed[i]->kind == Argument::Kind::output) {
+            return warn(", an output, but the parameter is const");
+        }
     }
 }
 
@@ -175,6 +212,13 @@ TemplateCheck check_template(const KernelTemplate& kernel, const Problem& proble
         judge(kernel, problem, device, configurations[i], compiled[i], check);
     }
     find_without_effect(kernel, configurations, compiled, check);
+    find_misplaced("the kernel", kernel.files.at(kernel.source_path),
+                   base_name(entry_of(kernel, default_configuration(kernel))), passed_arguments(kernel.operation, true),
+                   true, check);
+    if (kernel.operation.reference.has_source() && !kernel.operation.reference.is_verifier()) {
+        find_misplaced("reference", kernel.files.at(kernel.operation.reference_path), "reference",
+                       passed_arguments(kernel.operation, false), false, check);
+    }
     return check;
 }
 

@@ -32,8 +32,10 @@ struct TemplateCheck {
 std::vector<Configuration> covering(const KernelTemplate& kernel, const ParameterSpace& space);
 
 /// Checks the template for one problem. Compiles the reference, the program that prepares inputs, and the
-/// configurations of covering(). Reports failed compiles, exceeded limits, spills, a missing reference, values that no
-/// valid configuration has, and parameters whose values all compile to the same code. Throws CompilerError.
+/// configurations of covering(). Reports a negative `terms`, arguments whose shape or values are not possible at this
+/// size, failed compiles, exceeded limits, spills, a missing reference, values that no
+/// valid configuration has, parameters whose values all compile to the same code, and arguments that the kernel or the
+/// reference declares in another order. Throws CompilerError.
 TemplateCheck check_template(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                              const Compiler& compiler, std::size_t threads);
 

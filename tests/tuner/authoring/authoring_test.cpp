@@ -216,6 +216,26 @@ TEST(CheckCommand, EachMistakeIsFoundBeforeATuningRunMeetsIt) {
     EXPECT_EQ(run(scratch, {"check"}).code, 2);
 }
 
+TEST(CheckCommand, ParametersInAnotherOrderThanTheManifestsAreFound) {
+    const Scratch swapped;
+    write_kernel(swapped, "const float* __restrict__ in, float *out", "float *out, const float* __restrict__ in");
+    EXPECT_THAT(finding_of(swapped, 0), HasSubstr("warning the kernel: parameter 3 of 'shift' is 'out', and the "
+                                                  "manifest's argument there is 'in'; arguments are passed in the "
+                                                  "manifest's order"));
+    const Scratch reference;
+    write_kernel(reference, "const float* in, float*, double", "float* out, const float* in, double");
+    EXPECT_THAT(finding_of(reference, 0), HasSubstr("warning reference: parameter 3 of 'reference' is 'out'"));
+    const Scratch renamed;
+    write_kernel(renamed, "in, float *out) {", "in_, float *out_) {\n    const float* in = in_; float* out = out_;");
+    EXPECT_EQ(finding_of(renamed, 0), "") << "names need not be the manifest's";
+    const Scratch constant;
+    write_kernel(constant, "const float* __restrict__ in, float *out) {",
+                 "float* y, const float* x) {\n    const float* in = x; float* out = y;");
+    EXPECT_THAT(finding_of(constant, 0), HasSubstr("warning the kernel: parameter 4 of 'shift' is 'x', and the "
+                                                   "manifest's argument there is 'out', an output, but the parameter "
+                                                   "is const"));
+}
+
 TEST(CheckCommand, AKernelWithoutParametersIsNamed) {
     const Scratch scratch;
     std::filesystem::create_directory(scratch / "own");
