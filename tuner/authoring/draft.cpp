@@ -50,6 +50,9 @@ bool is_extent(const std::string& source, const DeclaredArgument& argument, bool
     return !argument.pointer && (type == "i32" || type == "u32" || type == "u64" || (typed && type == "i64"));
 }
 
+// A pointer to numbers that are not const is taken for an output.
+constexpr const char* inout_note = "  # TODO: inout, with values, if the kernel also reads it";
+
 // The `[[operation.argument]]` of an operation on matrices of floats.
 std::string matrix_argument(const std::string& source, const DeclaredArgument& declared,
                             const std::vector<std::string>& extents) {
@@ -65,6 +68,7 @@ std::string matrix_argument(const std::string& source, const DeclaredArgument& d
     }
     text += "\n";
     if (!declared.pointer) return text;
+    if (!declared.constant) text.insert(text.size() - 1, inout_note);
     const auto rows = extents.size() > 1 ? extents[0] : "1";
     const auto columns = extents.empty() ? "1" : extents[extents.size() > 1 ? 1 : 0];
     return text + fmt::format("rows = \"{}\"  # TODO\ncolumns = \"{}\"  # TODO\n", rows, columns);
@@ -83,8 +87,8 @@ std::string typed_argument(const std::string& source, const DeclaredArgument& de
             : fmt::format("type = \"i32\"  # TODO: declared as {}; see docs/templates.md for types\n", declared.type);
     const bool is_floating = type && (type->starts_with("f") || type->starts_with("bf"));
     if (declared.pointer) {
-        text += declared.constant ? "kind = \"input\"\n"
-                                  : "kind = \"output\"  # TODO: inout, with values, if the kernel also reads it\n";
+        text +=
+            declared.constant ? std::string("kind = \"input\"\n") : fmt::format("kind = \"output\"{}\n", inout_note);
         text += type_text + fmt::format("shape = [\"{}\"]  # TODO\n",
                                         extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, "\", \"")));
         if (declared.constant && !type) text += "values = { constant = 0 }  # TODO\n";
@@ -124,18 +128,41 @@ std::string values_for(const std::string& value) {
     return power ? fmt::format("[{}, {}, {}]", number / 2, number, number * 2) : "[" + value + "]";
 }
 
-}  // namespace
-
-std::string draft_manifest(const std::string& file_name, const std::string& source) {
-    const auto plain = without_comments(source);
+// Matches the definition of a kernel: (1) `template <...>`, (2) its parameters, (3) the kernel's name, (4) its
+// arguments.
+const std::regex& kernel_definition() {
     static const std::regex kernel(
         R"((template\s*<([^{};]*)>\s*)?(?:extern\s*"C"\s*)?(?:static\s+)?__global__\s+(?:(?:void\b|__\w+__\s*\([^)]*\))\s*)*(\w+)\s*\(([^{;]*)\)\s*\{)");
+    return kernel;
+}
+
+bool is_of_smemtune(const std::string& name) { return name == "reference" || name == "verify" || name == "prepare"; }
+
+}  // namespace
+
+std::vector<std::string> kernels_of(const std::string& source) {
+    const auto plain = without_comments(source);
+    std::vector<std::string> names;
+    for (std::sregex_iterator at(plain.begin(), plain.end(), kernel_definition()), end; at != end; ++at) {
+        const std::string name = (*at)[3];
+        if (!is_of_smemtune(name) && std::ranges::count(names, name) == 0) names.push_back(name);
+    }
+    return names;
+}
+
+std::string draft_manifest(const std::string& file_name, const std::string& source, const std::string& kernel) {
+    const auto plain = without_comments(source);
     std::smatch match;
-    for (auto at = plain.begin(); std::regex_search(at, plain.end(), match, kernel) && match[3] == "reference";) {
+    for (auto at = plain.begin(); std::regex_search(at, plain.end(), match, kernel_definition());) {
+        if (kernel.empty() ? !is_of_smemtune(match[3]) : match[3] == kernel) break;
         at = match[0].second;
     }
     if (match.empty()) {
-        throw std::invalid_argument(file_name + ": there is no __global__ function; name the file with the kernel");
+        const auto known = kernels_of(source);
+        throw std::invalid_argument(
+            known.empty()
+                ? file_name + ": there is no __global__ function; name the file with the kernel"
+                : fmt::format("{}: there is no kernel '{}'; known: {}", file_name, kernel, fmt::join(known, " ")));
     }
     const std::string name = match[3];
     auto arguments = declared_arguments(match[4]);
@@ -204,7 +231,8 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     text += "\noperations = \"0\"  # TODO: arithmetic operations of a launch, for FLOP/s\n";
     text += "bytes      = \"0\"  # TODO: bytes that a launch moves at least, for GB/s\n";
     text += "terms      = \"1\"  # TODO: number of rounded operations that give one output element\n";
-    text += fmt::format("reference  = \"{}\"  # TODO: write the kernel 'reference' there\n", file_name);
+    text += fmt::format("reference  = \"{}\"{}\n", file_name,
+                        kernel_arguments(source, "reference") ? "" : "  # TODO: write the kernel 'reference' there");
     for (const auto& each : arguments)
         text += typed ? typed_argument(source, each, extents) : matrix_argument(source, each, extents);
     text += "\n[[operation.check]]\ninputs = \"uniform\"\n";

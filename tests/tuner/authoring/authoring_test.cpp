@@ -83,10 +83,39 @@ TEST(Draft, AKernelsArgumentsAndParametersAreFound) {
     const auto plain =
         draft_manifest("k.cu", "__global__ void k(int M, int N, const float *A, float* B, long long ld) {}");
     EXPECT_THAT(plain, HasSubstr("name = \"A\"\nkind = \"input\"\nrows = \"M\"  # TODO\ncolumns = \"N\"  # TODO\n"));
-    EXPECT_THAT(plain, HasSubstr("name = \"B\"\nkind = \"output\"\n"));
+    EXPECT_THAT(
+        plain, HasSubstr("name = \"B\"\nkind = \"output\"  # TODO: inout, with values, if the kernel also reads it\n"));
     EXPECT_THAT(plain, HasSubstr("name = \"ld\"\nkind = \"stride\"  # TODO: write stride = \"ld\" for the matrix"));
     EXPECT_THAT(plain, Not(HasSubstr("[[parameter]]")));
     EXPECT_THROW((void)draft_manifest("k.cu", "void k() {}"), std::invalid_argument);
+}
+
+TEST(Draft, AReferenceThatTheSourceHasIsNoTask) {
+    EXPECT_THAT(draft_manifest("shift.cu", row_kernel), HasSubstr("reference  = \"shift.cu\"\n"));
+    EXPECT_THAT(draft_manifest("k.cu", "__global__ void k(int n, float* out) {}"),
+                HasSubstr("reference  = \"k.cu\"  # TODO: write the kernel 'reference' there\n"));
+}
+
+TEST(InitCommand, OfSeveralKernelsTheFirstIsTakenUnlessOneIsNamed) {
+    const Scratch scratch;
+    write_text(scratch / "two.cu",
+               "__global__ void reference(int n) {}\n__global__ void first(int n, float* a) {}\n"
+               "__global__ void second(int m, float* b) {}\n");
+    const auto made = run(scratch, {"init", "two.cu"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("two.cu has 2 kernels: first second; the draft is for the first; for another one, "
+                                    "remove two.toml and add --kernel NAME\n"));
+    EXPECT_THAT(read_text(scratch / "two.toml"), HasSubstr("name      = \"first\""));
+    std::filesystem::remove(scratch / "two.toml");
+    const auto named = run(scratch, {"init", "two.cu", "--kernel", "second"});
+    EXPECT_EQ(named.code, 0) << named.err;
+    EXPECT_THAT(named.out, Not(HasSubstr("2 kernels")));
+    EXPECT_THAT(read_text(scratch / "two.toml"), AllOf(HasSubstr("name      = \"second\""), HasSubstr("\"b\"")));
+    std::filesystem::remove(scratch / "two.toml");
+    const auto unknown = run(scratch, {"init", "two.cu", "--kernel", "third"});
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("two.cu: there is no kernel 'third'; known: first second"));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "two.toml"));
 }
 
 constexpr auto typed_kernel = R"(
