@@ -30,9 +30,10 @@ std::string wrapper(const Program& program) {
         symbols += "if (smemtune_is(name, \"" + name + "\")) { *bytes = sizeof(" + name + "); return (void*)&" + name +
                    "; }\n";
     }
-    return (program.needs.configuration ? "#include \"configuration.h\"\n" : std::string()) + "#include \"" +
-           program.source_path + "\"\n" +
-           "extern \"C\" void smemtune_call(void* const* arguments) { smemtune_host::call(" + program.entry +
+    // NVRTC predefines these two types, too.
+    return std::string("using size_t = decltype(sizeof 0); using ptrdiff_t = decltype((char*)0 - (char*)0);\n") +
+           (program.needs.configuration ? "#include \"configuration.h\"\n" : "") + "#include \"" + program.source_path +
+           "\"\n" + "extern \"C\" void smemtune_call(void* const* arguments) { smemtune_host::call(" + program.entry +
            ", arguments); }\n"
            "extern \"C\" SmemtuneThread** smemtune_current() { return &smemtune_host::current; }\n"
            "static bool smemtune_is(const char* a, const char* b) { return *a == *b && (*a == 0 || smemtune_is(a + 1, "

@@ -61,6 +61,14 @@ TEST(HostCompiler, ExternSharedOutsideFunctionsIsARejectionThatSaysWhatToWrite) 
                 AllOf(StartsWith("compile: k.cu:2:"), HasSubstr("dynamic_shared<T>() of device/shared.h")));
 }
 
+TEST(HostCompiler, SizesAndDifferencesOfPointersHaveTheirTypesAsOnAGpu) {
+    for (const std::string include : {"", "#include <cstddef>\n"}) {
+        auto with_types = program(include + "extern \"C\" __global__ void k(size_t n, ptrdiff_t* out) { *out = n; }\n");
+        with_types.needs.system_headers = !include.empty();
+        must_compile(*host_compiler(), with_types);
+    }
+}
+
 TEST(HostCompiler, AnIntrinsicThatTheHostLacksIsARejectionThatNamesIt) {
     EXPECT_THAT(reason_of(*host_compiler(),
                           "extern \"C\" __global__ void k(float* out) {\n"
