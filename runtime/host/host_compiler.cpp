@@ -10,6 +10,7 @@
 #include <map>
 #include <regex>
 
+#include "runtime/host/shared_object.h"
 #include "templates/source/source_scan.h"
 #include "util/hash.h"
 #include "util/process.h"
@@ -42,6 +43,9 @@ std::string wrapper(const Program& program) {
            "extern \"C\" void* smemtune_symbol(const char* name, unsigned long* bytes) {\n" +
            symbols + "return nullptr;\n}\n";
 }
+
+// The limit of every GPU. The host device has it, too, so that a kernel that passes there also compiles for a GPU.
+constexpr std::int64_t most_static_shared_bytes = 48 << 10;
 
 // Headers of the CUDA Toolkit that are empty on the host device, because cuda_on_cpu.h declares what a kernel needs of
 // them.
@@ -242,6 +246,11 @@ std::variant<Binary, Rejection> HostCompiler::compile(const Program& program) co
 
     Binary binary{.entry = base_name(program.entry), .target = target(), .compiler = version()};
     binary.code = read_file(folder / "kernel.so");
+    if (const auto bytes = static_shared_bytes(binary.code, binary.entry); bytes > most_static_shared_bytes) {
+        return Rejection{Stage::limits, "static shared bytes per block: asks for " + std::to_string(bytes) +
+                                            ", GPUs allow " + std::to_string(most_static_shared_bytes) +
+                                            "; use dynamic shared memory"};
+    }
     binary.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     return binary;
 }

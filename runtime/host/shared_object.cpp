@@ -1,14 +1,66 @@
 #include "runtime/host/shared_object.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <sstream>
 
 #include "util/process.h"
 
 namespace smemtune {
+
+namespace {
+
+// Returns the record of type T at the byte `at` of `code`. Returns zeros if it is not within `code`.
+template <class T>
+T record_at(const std::vector<std::uint8_t>& code, std::uint64_t at) {
+    T record{};
+    if (at <= code.size() && code.size() - at >= sizeof record) std::memcpy(&record, code.data() + at, sizeof record);
+    return record;
+}
+
+// Whether `symbol`, a mangled name, is a variable inside the function: `ns::kernel<4>(float*)::tile` for `kernel`.
+bool is_variable_of(const char* symbol, const std::string& function) {
+    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr),
+                                                           &std::free);
+    if (!text || !std::string_view(symbol).starts_with("_ZZ")) return false;
+    const std::string_view name(text.get());
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const auto at = name.find(function);
+    if (at == std::string_view::npos || (at > 0 && is_word(name[at - 1]))) return false;
+    const auto end = at + function.size();
+    return end < name.size() && !is_word(name[end]);
+}
+
+}  // namespace
+
+std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const std::string& function) {
+    const auto header = record_at<Elf64_Ehdr>(code, 0);
+    const auto section = [&](std::uint64_t index) {
+        return record_at<Elf64_Shdr>(code, header.e_shoff + index * sizeof(Elf64_Shdr));
+    };
+    std::int64_t bytes = 0;
+    for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+        const auto symbols = section(i);
+        if (symbols.sh_type != SHT_SYMTAB) continue;
+        const auto names = section(symbols.sh_link);
+        for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.sh_size; at += sizeof(Elf64_Sym)) {
+            const auto symbol = record_at<Elf64_Sym>(code, symbols.sh_offset + at);
+            // A `__shared__` variable is thread_local on the host device (cuda_on_cpu.h).
+            if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || names.sh_offset + symbol.st_name >= code.size()) continue;
+            const auto* name = reinterpret_cast<const char*>(code.data() + names.sh_offset + symbol.st_name);
+            if (is_variable_of(name, function)) bytes += static_cast<std::int64_t>(symbol.st_size);
+        }
+    }
+    return bytes;
+}
 
 SharedObject::SharedObject(const std::vector<std::uint8_t>& code)
     : file_(memfd_create("smemtune-kernel", MFD_CLOEXEC)) {

@@ -36,6 +36,11 @@ private:
     std::optional<DynamicLibrary> library_;
 };
 
+/// Returns the size of the `__shared__` arrays that the function `function` of a shared object declares. Arrays of
+/// functions that it calls do not count, because they are not told from those of other kernels. `function` is a name
+/// without namespaces and template arguments.
+std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const std::string& function);
+
 /// A user's C++ function, such as a reference, which is called on the CPU.
 class HostFunction {
 public:

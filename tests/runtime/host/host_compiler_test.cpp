@@ -61,6 +61,30 @@ TEST(HostCompiler, ExternSharedOutsideFunctionsIsARejectionThatSaysWhatToWrite) 
                 AllOf(StartsWith("compile: k.cu:2:"), HasSubstr("dynamic_shared<T>() of device/shared.h")));
 }
 
+TEST(HostCompiler, AKernelWithMoreStaticSharedMemoryThanGpusAllowIsRejected) {
+    const auto compiled = [](const std::string& source, const std::string& entry = "k") {
+        auto each = program(source);
+        each.entry = entry;
+        return host_compiler()->compile(each);
+    };
+    const std::string uses = "a[threadIdx.x] = *out; __syncthreads(); *out = a[1]; }\n";
+    for (const std::string linkage : {"", "extern \"C\" "}) {
+        const auto large = compiled(linkage + "__global__ void k(float* out) { __shared__ float a[12289]; " + uses);
+        ASSERT_TRUE(std::holds_alternative<Rejection>(large));
+        EXPECT_EQ(std::get<Rejection>(large).stage, Stage::limits);
+        EXPECT_EQ(std::get<Rejection>(large).reason,
+                  "static shared bytes per block: asks for 49156, GPUs allow 49152; use dynamic shared memory");
+    }
+    const auto limit = "__global__ void k(float* out) { __shared__ float a[12288]; " + uses;
+    EXPECT_TRUE(std::holds_alternative<Binary>(compiled(limit)));
+    EXPECT_TRUE(std::holds_alternative<Binary>(
+        compiled(limit + "__global__ void kk(float* out) { __shared__ float a[12288]; " + uses)))
+        << "arrays of other kernels do not count";
+    const auto with_arguments = "template <int N> __global__ void k(float* out) { __shared__ float a[N]; " + uses;
+    EXPECT_TRUE(std::holds_alternative<Rejection>(compiled(with_arguments, "k<20000>")));
+    EXPECT_TRUE(std::holds_alternative<Binary>(compiled(with_arguments, "k<200>")));
+}
+
 TEST(HostCompiler, SizesAndDifferencesOfPointersHaveTheirTypesAsOnAGpu) {
     for (const std::string include : {"", "#include <cstddef>\n"}) {
         auto with_types = program(include + "extern \"C\" __global__ void k(size_t n, ptrdiff_t* out) { *out = n; }\n");
