@@ -62,7 +62,8 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
     line.add({.name = "budget",
               .value = "TIME",
               .summary = "Stop after this time: 60s, 10m or 1h. Sizes whose search has not "
-                         "begun get equal shares of what is left."});
+                         "begun get equal shares of what is left. A trial that runs at the end is stopped, after 5 s "
+                         "at the earliest, and is not stored."});
     line.add({.name = "roofline",
               .value = "PERCENT",
               .summary = "End the search of a size at this share of the device's peak FLOP/s."});
@@ -302,10 +303,16 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
             const auto left = fmt::format(" ({} of {} without a winner)", all - done, counted(all, "size"));
             // The last sizes may need less than their shares, after the searches of others have ended early.
             const bool is_spent = request.budget && report.seconds >= static_cast<double>(request.budget->count());
+            if (report.unfinished > 0) {
+                fmt::print(stderr,
+                           "{} stopped because the budget was spent, and not stored; if the kernel hangs, give a "
+                           "--deadline shorter than the budget, or else a longer --budget\n",
+                           report.unfinished == 1 ? "1 trial was" : fmt::format("{} trials were", report.unfinished));
+            }
             fmt::print(stderr, "{}; {}{}\n",
                        is_spent ? "the budget is spent" : "some sizes used up their shares of the budget", go_on,
                        done == all ? "" : left);
-            if (done == 0 && !report.rejected.empty()) code = nothing_found;
+            if (done == 0 && (report.unfinished > 0 || !report.rejected.empty())) code = nothing_found;
             continue;
         }
         if (std::ranges::any_of(validation.problems, [](const Validation& each) { return each.runs == 0; })) {

@@ -64,6 +64,8 @@ public:
         return pipeline_.needs_only_verification(candidate);
     }
     void finish(const Proposal& candidate, const TrialReport& report) { pipeline_.finish(candidate, report); }
+    /// Drops a candidate of a TrialTask whose trial was stopped.
+    void abandon() { pipeline_.abandon(); }
     /// Records a task's outcomes: one for each candidate, or nothing if the worker was lost during the task.
     void finish(const FinalTask& task, const std::optional<std::vector<Outcome>>& outcomes, double seconds);
     /// Takes back a task whose worker was lost before the task began.

@@ -51,6 +51,8 @@ public:
     /// Whether a compiled candidate must be verified but not timed, because an earlier run timed the same machine code.
     [[nodiscard]] bool needs_only_verification(const Proposal& candidate) const;
     void finish(const Proposal& candidate, const TrialReport& report);
+    /// Drops a candidate that take() returned. Its outcome stays unknown.
+    void abandon() { --taken_; }
     /// Takes back a candidate whose worker was lost before the trial began.
     void give_back(Proposal candidate);
 

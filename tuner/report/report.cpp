@@ -202,6 +202,7 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
             {"same_code", report.same_code},
             {"verified_again", report.verified_again},
             {"retried", report.retried},
+            {"unfinished", report.unfinished},
             {"rejected", rejected},
             {"reasons", report.reasons},
             {"left_out", report.left_out},

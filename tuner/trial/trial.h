@@ -28,6 +28,8 @@ struct TrialReport {
     double verify_ms = 0;   ///< time spent on verification; 0 if there was none
     double time_ms = 0;     ///< time spent on timing; 0 if there was none
     bool verified = false;  ///< whether the candidate passed every check
+    /// Whether the budget ended the trial. The candidate may be right, so this outcome must not be stored.
+    bool unfinished = false;
 
     bool operator==(const TrialReport&) const = default;
 };

@@ -269,9 +269,15 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
     const auto verified_best_us = tuner.verified_best_us(*candidate.search);
     lock.unlock();
     begin = Clock::now();
-    const auto report = only_verify ? slot.worker->verify(input) : slot.worker->trial(input, best_us, verified_best_us);
+    const auto limit = trial_limit(deadline_);
+    const auto report = only_verify ? slot.worker->verify(input, limit)
+                                    : slot.worker->trial(input, best_us, verified_best_us, std::nullopt, limit);
     lock.lock();
     slot.time.trials += seconds_since(begin);
+    if (report.unfinished) {
+        ++run_.report.unfinished;
+        return tuner.abandon();
+    }
     // The signal that interrupts this program may have ended the worker. The crash is then not the candidate's fault.
     const auto* lost = std::get_if<Rejection>(&report.outcome);
     if (run_.resources.interrupted && lost != nullptr && lost->stage == Stage::crash) return;

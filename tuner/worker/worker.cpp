@@ -20,8 +20,14 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto start_deadline = 60s;  // creating a context takes 0.2 s, but several seconds on a busy machine
+constexpr auto least_trial_limit = 5s;
 
 }  // namespace
+
+std::chrono::milliseconds trial_limit(Clock::time_point end) {
+    return std::max<std::chrono::milliseconds>(
+        least_trial_limit, std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()));
+}
 
 void Worker::select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries) {
     selected_ = {problem, files, std::move(binaries)};
@@ -215,20 +221,27 @@ void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
 }
 
 TrialReport Worker::trial(const TrialInput& input, std::optional<double> best_us,
-                          std::optional<double> verified_best_us, const std::optional<SamplingPolicy>& sampling) {
-    return report_on(TrialRequest{input, sampling.value_or(options_.sampling), best_us, verified_best_us});
+                          std::optional<double> verified_best_us, const std::optional<SamplingPolicy>& sampling,
+                          std::chrono::milliseconds limit) {
+    return report_on(TrialRequest{input, sampling.value_or(options_.sampling), best_us, verified_best_us}, limit);
 }
 
-TrialReport Worker::verify(const TrialInput& input) { return report_on(VerifyRequest{input, options_.sampling}); }
+TrialReport Worker::verify(const TrialInput& input, std::chrono::milliseconds limit) {
+    return report_on(VerifyRequest{input, options_.sampling}, limit);
+}
 
-TrialReport Worker::report_on(const Request& request) {
-    const auto answer = ask_prepared<TrialReply>(request, options_.trial_deadline);
+TrialReport Worker::report_on(const Request& request, std::chrono::milliseconds limit) {
+    const auto answer = ask_prepared<TrialReply>(request, std::min(limit, options_.trial_deadline));
     if (const auto* reply = std::get_if<TrialReply>(&answer)) return reply->report;
     const auto& loss = std::get<Loss>(answer);
     switch (loss.cause) {
         case Loss::Cause::error: throw WorkerError(loss.reason);
         case Loss::Cause::fault: return {Rejection{Stage::crash, loss.reason}};
         case Loss::Cause::overdue: {
+            if (limit < options_.trial_deadline) {
+                return {.outcome = Rejection{Stage::timeout, "was stopped when the budget was spent"},
+                        .unfinished = true};
+            }
             const auto seconds = std::to_string(options_.trial_deadline.count() / 1000);
             return {Rejection{Stage::timeout, "ran past its deadline of " + seconds + " s"}};
         }

@@ -26,6 +26,10 @@ struct WorkerOptions {
     SamplingPolicy sampling;
 };
 
+/// Returns how long a trial may run that begins now, if the budget ends at `end`: what is left of the budget, but at
+/// least 5 s, because a normal trial that begins within the budget should finish.
+std::chrono::milliseconds trial_limit(std::chrono::steady_clock::time_point end);
+
 /// The worker's main loop: answers the coordinator on file descriptors 3 and 4. When the coordinator hangs up, ends the
 /// process.
 [[noreturn]] void serve_as_worker(const std::string& device, unsigned seed);
@@ -75,14 +79,16 @@ public:
     /// Runs a trial. `best_us` and `verified_best_us` are as in try_candidate(). Without `sampling`, the policy is that
     /// of the options. If the worker process is lost, the trial is rejected, and the next request starts a new process.
     /// If something other than the candidate may be the cause (a signal, a malformed answer), a new process first tries
-    /// the candidate once more. Throws WorkerError.
+    /// the candidate once more. If the trial runs longer than `limit`, which is less than the trial deadline, the
+    /// report says that it is `unfinished`. Throws WorkerError.
     TrialReport trial(const TrialInput& input, std::optional<double> best_us,
                       std::optional<double> verified_best_us = std::nullopt,
-                      const std::optional<SamplingPolicy>& sampling = std::nullopt);
+                      const std::optional<SamplingPolicy>& sampling = std::nullopt,
+                      std::chrono::milliseconds limit = std::chrono::milliseconds::max());
 
-    /// Verifies in full a candidate that was timed before. A lost worker process is handled as in trial(). Throws
-    /// WorkerError.
-    TrialReport verify(const TrialInput& input);
+    /// Verifies in full a candidate that was timed before. `limit` and a lost worker process are handled as in trial().
+    /// Throws WorkerError.
+    TrialReport verify(const TrialInput& input, std::chrono::milliseconds limit = std::chrono::milliseconds::max());
 
     /// Times `inputs` alternately. If `energy` is true, also measures the energy of each input, even if the sampling
     /// policy does not ask for energy. Returns nothing if the worker process was lost. If something other than the
@@ -117,7 +123,7 @@ private:
     Answer<Expected> receive(std::chrono::steady_clock::time_point deadline);
     template <class Expected>
     Answer<Expected> ask_prepared(const Request& request, std::chrono::milliseconds limit);
-    TrialReport report_on(const Request& request);
+    TrialReport report_on(const Request& request, std::chrono::milliseconds limit);
     /// Kills the worker process and waits for its end. Returns how the process ended; the cause is `ended`.
     Loss reap();
 

@@ -98,6 +98,21 @@ TEST(TuneCommand, ASpentBudgetIsAFailureIfEverythingThatWasTriedWasRejected) {
     EXPECT_THAT(cut.err, HasSubstr("the budget is spent; run the same command to go on (1 of 1 size without a "));
 }
 
+TEST(TuneCommand, TheBudgetStopsATrialThatHangsAndStoresNothing) {
+    const Scratch scratch;
+    const auto folder = kernel_with(scratch, "    for (volatile int i = 0; M == 16; i = i + 1) {}\n");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto cut = run(scratch, {"tune", "--device", "host", "--templates", folder, "--db", "t.db", "--sizes", "16",
+                                   "--deadline", "10m", "--budget", "1s", "--json"});
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2min);
+    EXPECT_EQ(cut.code, 1);
+    EXPECT_THAT(cut.err, HasSubstr("1 trial was stopped because the budget was spent, and not stored; if the kernel "
+                                   "hangs, give a --deadline shorter than the budget"));
+    EXPECT_EQ(json::parse(cut.out).at("unfinished"), 1);
+    EXPECT_EQ(json::parse(cut.out).at("ended"), "budget");
+    EXPECT_EQ(json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json"}).out).at("trials"), json::array());
+}
+
 TEST(TuneCommand, WhereNoKernelIsRightNothingIsFound) {
     const Scratch scratch;
     const auto folder = kernel_with(scratch, "    if (M == 24) return;\n");

@@ -227,6 +227,7 @@ TuneReport full() {
     made.verified_again = 1004;
     made.retried = 1005;
     made.same_code = 1006;
+    made.unfinished = 1007;
     made.rejected = {{Stage::limits, 3}, {Stage::wrong, 2000}};
     made.reasons = {{"tiled wrong: C[0,0] is nan", 2000}};
     made.left_out = {{"tiled: threads per block", 4}};
@@ -277,6 +278,7 @@ TEST(Report, TheJsonOfARunHasEveryFieldUnderItsName) {
     auto expected = nlohmann::json::parse(R"({
         "device_count": 2, "search": "genetic", "database": "t.db", "ended": "budget", "seconds": 75.5,
         "planned": 1001, "recalled": 1002, "measured": 1003, "same_code": 1006, "verified_again": 1004, "retried": 1005,
+        "unfinished": 1007,
         "rejected": {"limits": 3, "wrong": 2000}, "reasons": {"tiled wrong: C[0,0] is nan": 2000},
         "left_out": {"tiled: threads per block": 4},
         "workers": [{"device_id": "1", "start_seconds": 0.5, "prepare_seconds": 1.0, "trials_seconds": 2.0,

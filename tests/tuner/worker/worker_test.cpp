@@ -258,6 +258,27 @@ TEST_F(WorkerTest, ATrialThatRanPastItsDeadlineIsNotTriedAgain) {
     EXPECT_EQ(std::get<Rejection>(report.outcome).stage, Stage::timeout);
 }
 
+TEST_F(WorkerTest, ATrialThatTheBudgetStopsIsUnfinishedAndTheNextTrialMeetsANewWorker) {
+    const auto input = select("endless = " + first("slow") + " || " + first("again") + ";");
+    EXPECT_TRUE(worker.trial(input, std::nullopt, std::nullopt, std::nullopt, 1s).unfinished);
+    EXPECT_TRUE(worker.verify(input, 1s).unfinished);
+    const auto report = worker.trial(input, std::nullopt);
+    EXPECT_TRUE(is_measured(report));
+    EXPECT_FALSE(report.unfinished);
+    const auto late =
+        impatient.trial(select("endless = true;", impatient), std::nullopt, std::nullopt, std::nullopt, 1s);
+    EXPECT_FALSE(late.unfinished) << "it ran as long as a trial may";
+}
+
+TEST(Worker, ATrialThatBeginsWithinTheBudgetHasTimeToFinish) {
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_EQ(trial_limit(now - 1h), 5s);
+    EXPECT_EQ(trial_limit(now + 1s), 5s);
+    EXPECT_GT(trial_limit(now + 1h), 59min);
+    EXPECT_LE(trial_limit(now + 1h), 1h);
+    EXPECT_GT(trial_limit(std::chrono::steady_clock::time_point::max()), 24h);
+}
+
 TEST_F(WorkerTest, AVerificationHasTheDeadlineOfATrialAndItsLosses) {
     const auto right = worker.verify(select(""));
     EXPECT_TRUE(is_measured(right) && right.verified);
