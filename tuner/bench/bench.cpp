@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "runtime/inspector.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/trial.h"
 #include "util/statistics.h"
 
@@ -40,6 +41,10 @@ struct ComparedKernel {
     CompetitorKernel kernel;
 };
 
+std::string step_text(const Problem& problem, const KernelDescription& kernel) {
+    return to_text(problem) + ": verifying or timing the kernel " + kernel.name;
+}
+
 class Bench {
 public:
     Bench(const BenchRequest& request, Runtime& runtime, std::span<const std::unique_ptr<Competitor>> competitors)
@@ -63,6 +68,7 @@ public:
         } catch (const DeviceError& error) {
             result.why_not = error.what();  // the cause is usually too little memory, so smaller problems may fit
         }
+        request_.begin_step("");
         return result;
     }
 
@@ -77,7 +83,10 @@ private:
         if (request_.served) result.match = ours->match;
         result.operations =
             static_cast<double>(operation_.operations.evaluate(environment_of(operation_, problem, backend_.device())));
-        Testbed testbed(backend_, operation_, problem, binaries_for(problem), request_.seed);
+        const auto& binaries = binaries_for(problem);
+        request_.begin_step(preparation_text(operation_, problem));
+        Testbed testbed(backend_, operation_, problem, binaries, request_.seed);
+        request_.begin_step(step_text(problem, ours->description));
         try {
             result.wrong = testbed.verify(*ours->kernel).wrong.value_or("");
         } catch (const LaunchError& error) {
@@ -91,6 +100,7 @@ private:
             if (request_.interrupted()) return;
             testbed.set_cache(cache);
             compared.clear();
+            request_.begin_step(step_text(problem, ours->description));
             const auto alone = time_kernel(backend_, testbed, *ours->kernel, sampling_policy);
             result.caches.push_back({.cache = cache, .ours = alone, .comparisons = {}});
             compare_with_all(problem, *ours, testbed, result.caches.back(), compared);
@@ -104,29 +114,34 @@ private:
                           std::vector<ComparedKernel>& compared) {
         for (const auto& competitor : competitors_) {
             if (request_.interrupted()) return;
+            request_.begin_step(to_text(problem) + ": preparing the competitor " + competitor->name());
             auto prepared = competitor->prepare(operation_, problem, testbed);
             if (const auto* unavailable = std::get_if<Unavailable>(&prepared)) {
                 result.comparisons.push_back({.competitor = competitor->name(), .why_not = unavailable->reason});
                 continue;
             }
             auto& theirs = std::get<CompetitorKernel>(prepared);
-            result.comparisons.push_back(compare_with(theirs, ours, competitor->name(), testbed));
+            result.comparisons.push_back(compare_with(problem, theirs, ours, competitor->name(), testbed));
             if (result.comparisons.back().why_not.empty()) compared.push_back({competitor->name(), std::move(theirs)});
         }
     }
 
-    Comparison compare_with(const CompetitorKernel& theirs, const CompetitorKernel& ours, const std::string& competitor,
-                            Testbed& testbed) {
+    Comparison compare_with(const Problem& problem, const CompetitorKernel& theirs, const CompetitorKernel& ours,
+                            const std::string& competitor, Testbed& testbed) {
         Comparison result{.competitor = competitor, .kernel = theirs.description};
+        const auto next_step = [&] { request_.begin_step(step_text(problem, theirs.description)); };
         try {
+            next_step();
             // Verifies with the first check only, because only its operands have the same layout in memory as the
             // operands that are timed.
             const auto verdict = testbed.verify_first_check(*theirs.kernel);
             result.why_not = verdict.wrong.value_or("");
             result.wrong = verdict.wrong.has_value();
             if (!result.wrong) {
-                result.ratio =
-                    compare(backend_, testbed, *ours.kernel, *theirs.kernel, request_.pairs, request_.interrupted);
+                result.ratio = compare(backend_, testbed, *ours.kernel, *theirs.kernel, request_.pairs, [&] {
+                    next_step();  // the deadline is for each pair
+                    return request_.interrupted();
+                });
                 if (result.ratio.pairs < least_for_interval) result.why_not = "interrupted";
             }
         } catch (const LaunchError& error) {
@@ -137,6 +152,7 @@ private:
 
     std::vector<HostTime> time_calls(const CompetitorKernel& ours, const std::vector<ComparedKernel>& compared,
                                      Testbed& testbed, double launch_us) {
+        request_.begin_step("timing calls of " + ours.description.name);
         const auto arguments = testbed.batch(*ours.kernel, 1).front().arguments;
         std::vector<HostTime> times{{"ours"}, {"ours, fetched once"}};
         std::vector<std::function<void()>> calls{[&] { ours.call(arguments); },

@@ -26,6 +26,8 @@ struct BenchRequest {
     /// Called after every pair. Once this function returns true, the comparison ends with the results so far. From then
     /// on, it must always return true.
     std::function<bool()> interrupted = [] { return false; };
+    /// Called before each step that may hang, with a text that names the step (Watchdog::begin()).
+    std::function<void(const std::string&)> begin_step = [](const std::string&) {};
 };
 
 struct Comparison {

@@ -143,6 +143,24 @@ void CommandLine::add_seed(const std::string& summary) {
     add({.name = "seed", .value = "N", .summary = summary, .default_value = "1"});
 }
 
+void CommandLine::add_deadline() {
+    add({.name = "deadline",
+         .value = "TIME",
+         .summary =
+             "Reject a trial that runs longer. If the inputs and the reference of a size take more than ten times "
+             "as long, end with an error.",
+         .default_value = "30s"});
+}
+
+void CommandLine::add_step_deadline() {
+    add({.name = "deadline",
+         .value = "TIME",
+         .summary =
+             "End with an error if the inputs and the reference of a size, or the launches that verify or time a "
+             "kernel, take longer.",
+         .default_value = "5m"});
+}
+
 void CommandLine::add_database() {
     add({.name = "db",
          .value = "FILE",

@@ -109,6 +109,10 @@ public:
     /// Adds `--templates`, and the older `--template`.
     void add_templates(const std::string& summary);
     void add_seed(const std::string& summary);
+    /// Adds the `--deadline` of a command that runs kernels in worker processes (set_deadlines()).
+    void add_deadline();
+    /// Adds the `--deadline` of a command that runs kernels in its own process (Watchdog).
+    void add_step_deadline();
     void add_database();
     void add_trust();
     void add_json();

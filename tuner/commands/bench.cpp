@@ -22,6 +22,7 @@
 #include "tuner/portfolio/samples.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
+#include "tuner/worker/watchdog.h"
 
 namespace smemtune {
 
@@ -85,6 +86,7 @@ CommandLine bench_options(const ProcessEnvironment& process_environment) {
               .summary = "Time at least N pairs (6 or more), and at most 4 N. In between, stop when the interval is "
                          "narrower than half a percent of the ratio.",
               .default_value = "30"});
+    line.add_step_deadline();
     line.add_seed("Seed of the inputs.");
     line.add_wide();
     line.add_database();
@@ -364,6 +366,8 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     for (const auto& competitor : competitors)
         report.provenance.competitors[competitor->name()] = competitor->version();
     for (const auto& kernel : choice.kernels) report.defaults.emplace(kernel.name, default_configuration(kernel));
+    Watchdog watchdog(parse_duration(line.text("deadline")), end_program);
+    request.begin_step = [&](const std::string& step) { watchdog.begin(step); };
     const auto failure = measure(request, choice, runtime, competitors, report);
     // The measured problems are reported even if the comparison ended early. An empty report never overwrites a file.
     if (!report.problems.empty()) tell(report, baselines, json_path, line.table_width());

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 
 #include "tuner/cli/suggestion.h"
 
@@ -64,6 +66,11 @@ const Command* find(const std::string& name) {
 }
 
 }  // namespace
+
+void end_program(const std::string& message) {
+    (void)std::fputs(fmt::format("smemtune: {}\n", message).c_str(), stderr);
+    std::_Exit(bad_environment);  // runs no destructors, because they would wait for the kernel
+}
 
 const ProgramHelp& program_help() {
     static const ProgramHelp help{

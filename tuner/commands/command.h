@@ -53,6 +53,10 @@ struct ProgramHelp {
 };
 const ProgramHelp& program_help();
 
+/// Prints `message` to standard error, and ends the program at once with bad_environment, even if another thread is in
+/// a kernel that hangs.
+[[noreturn]] void end_program(const std::string& message);
+
 /// Every command, in the order of the help.
 std::span<const Command> commands();
 /// The subcommands of `smemtune db`.

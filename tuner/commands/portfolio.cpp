@@ -89,8 +89,7 @@ CommandLine portfolio_options(const ProcessEnvironment& process_environment) {
                          "budget allows by default. 0: only time the configurations that earlier runs and the shipped "
                          "portfolios know. With --check: search the first N sizes, too; none by default."});
     line.add({.name = "budget", .value = "TIME", .summary = "Stop measuring after this time: 60s, 10m or 1h."});
-    line.add(
-        {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
+    line.add_deadline();
     line.add({.name = "jobs",
               .value = "N",
               .summary = "Compile N configurations at once; one per core by default.",
@@ -273,12 +272,10 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     std::vector<std::unique_ptr<Worker>> workers;
     TuneResources resources{device, *compiler, store, {}, sampling, interrupted()};
     for (const auto& name : names) {
-        workers.push_back(
-            std::make_unique<Worker>(WorkerOptions{.executable = process_environment.executable,
-                                                   .device = name,
-                                                   .seed = request.seed,
-                                                   .trial_deadline = parse_duration(line.text("deadline")),
-                                                   .sampling = sampling}));
+        WorkerOptions options{
+            .executable = process_environment.executable, .device = name, .seed = request.seed, .sampling = sampling};
+        set_deadlines(options, parse_duration(line.text("deadline")), request.templates.front().operation);
+        workers.push_back(std::make_unique<Worker>(std::move(options)));
         resources.workers.push_back(workers.back().get());
     }
     PortfolioReport report;

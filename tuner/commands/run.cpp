@@ -13,7 +13,9 @@
 #include "tuner/report/text.h"
 #include "tuner/trial/fetched_kernel.h"
 #include "tuner/trial/operands.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/trial.h"
+#include "tuner/worker/watchdog.h"
 
 namespace smemtune {
 
@@ -36,6 +38,7 @@ CommandLine run_options(const ProcessEnvironment& process_environment) {
     line.add_layout("nn, nt, tn or tt: t says that A or B is stored transposed.");
     line.add_templates(
         "The templates that may serve: names, or folders of your own, separated by commas. All by default.");
+    line.add_step_deadline();
     line.add_seed("Seed of the inputs.");
     line.add_database();
     line.add_trust();
@@ -66,7 +69,7 @@ struct Run {
 };
 
 Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, const TestbedBinaries& binaries,
-            unsigned seed) {
+            unsigned seed, Watchdog& watchdog) {
     auto& backend = RuntimeInspector::backend(runtime);
     backend.make_current();
     Run run{.problem = kernel.problem(), .device = backend.device(), .choice = kernel.choice()};
@@ -74,15 +77,18 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     run.operations = static_cast<double>(operation.operations.evaluate(environment));
     run.bytes = static_cast<double>(operation.bytes.evaluate(environment));
     run.unchecked = operation.reference.kind == OperationReference::Kind::none;
+    watchdog.begin(preparation_text(operation, run.problem));
     Testbed testbed(backend, operation, run.problem, binaries, seed);
     testbed.use(parse_configuration(run.choice.configuration));
     const FetchedKernel fetched(kernel);
+    watchdog.begin(to_text(run.problem) + ": verifying and timing the kernel " + run.choice.kernel_template);
     run.verdict = testbed.verify(fetched);
     if (!run.verdict.wrong) {
         run.measured = time_kernel(backend, testbed, fetched, {}, std::nullopt, run.verdict.first_launch_us);
         run.verdict.wrong = testbed.verify_first_check(fetched).wrong;
         if (run.verdict.wrong) *run.verdict.wrong += ", after the launches that were timed";
     }
+    watchdog.begin("");
     return run;
 }
 
@@ -162,7 +168,8 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());
     }
     const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), choice.kernels.front(), problem);
-    const auto run = measure(runtime, kernel, choice.operation(), binaries, line.seed());
+    Watchdog watchdog(parse_duration(line.text("deadline")), end_program);
+    const auto run = measure(runtime, kernel, choice.operation(), binaries, line.seed(), watchdog);
     if (line.flag("json")) {
         fmt::print("{}\n", json_text(document("run", to_json(run))));
     } else {

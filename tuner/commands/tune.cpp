@@ -85,8 +85,7 @@ CommandLine tune_options(const ProcessEnvironment& process_environment) {
                   "Tune N times (5 unless given) with other seeds, without stored trials, and store nothing. Then time "
                   "these winners and the stored winner alternately, in a new process.",
               .implicit = "5"});
-    line.add(
-        {.name = "deadline", .value = "TIME", .summary = "Reject a trial that runs longer.", .default_value = "30s"});
+    line.add_deadline();
     line.add({.name = "jobs",
               .value = "N",
               .summary = "Compile N configurations at once; one per core by default.",
@@ -210,11 +209,12 @@ void hold(DeviceRun& device_run, const Settings& settings) {
     std::vector<std::unique_ptr<Worker>> workers;
     TuneResources resources{device_run.group.device, *device_run.compiler, store, {}, sampling, interrupted()};
     for (const auto& name : names) {
-        workers.push_back(std::make_unique<Worker>(WorkerOptions{.executable = settings.process_environment.executable,
-                                                                 .device = name,
-                                                                 .seed = request.seed,
-                                                                 .trial_deadline = settings.deadline,
-                                                                 .sampling = sampling}));
+        WorkerOptions options{.executable = settings.process_environment.executable,
+                              .device = name,
+                              .seed = request.seed,
+                              .sampling = sampling};
+        set_deadlines(options, settings.deadline, request.templates.front().operation);
+        workers.push_back(std::make_unique<Worker>(std::move(options)));
         resources.workers.push_back(workers.back().get());
     }
     std::size_t valid = 0;

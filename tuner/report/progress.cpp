@@ -22,7 +22,11 @@ constexpr auto line_period = 30s;  // time between two lines in Style::lines
 std::string head_of(const ProgressState& state, bool with_left, bool with_size) {
     auto text = state.part.empty() ? std::string() : state.part + ", ";
     text += fmt::format("[{}/{}] ", state.size, state.sizes);
-    if (state.trials == 0) return text + "compiling the first candidates, " + duration_text(state.seconds);
+    if (state.trials == 0) {
+        const auto* step =
+            state.preparing ? "computing inputs and reference outputs, " : "compiling the first candidates, ";
+        return text + step + duration_text(state.seconds);
+    }
     if (with_size && !state.size_text.empty()) text += state.size_text + ": ";
     text += counted(state.trials, "trial");
     if (state.share) text += fmt::format(", {:.0f} %", 100 * *state.share);
@@ -69,6 +73,11 @@ void Progress::tick(const std::stop_token& stop) {
         update(style_ == Style::redrawn ? Clock::duration(redraw_period) : line_period);
         changed_.wait_for(lock, stop, tick_period, [] { return false; });
     }
+}
+
+void Progress::prepare(bool begins) {
+    const std::scoped_lock lock(mutex_);
+    preparing_ += begins ? 1 : -1;
 }
 
 void Progress::step(const std::string& size, const Best& best, bool recalled) {
@@ -132,6 +141,7 @@ ProgressState Progress::state() const {
                         .size = size_.empty() ? 1 : numbers_.at(size_),
                         .sizes = plan_.sizes,
                         .size_text = size_,
+                        .preparing = preparing_ > 0,
                         .trials = trials_,
                         .share = {},
                         .seconds = seconds_since(begin_),

@@ -18,6 +18,7 @@ struct ProgressState {
     std::size_t size = 0;         ///< number of the current size, from 1
     std::size_t sizes = 0;        ///< number of sizes in the run
     std::string size_text;        ///< the current size, such as `512x512x512`
+    bool preparing = false;       ///< whether inputs and reference outputs are computed
     std::size_t trials = 0;       ///< finished trials of all sizes, including recalled ones
     std::optional<double> share;  ///< share of the planned trials that are done; nothing if unknown
     double seconds = 0;           ///< seconds since the start of the run
@@ -61,6 +62,8 @@ public:
         std::string time{}, description{};
     };
 
+    /// Says until the first trial that inputs and reference outputs are computed. Ends with `false`.
+    void prepare(bool begins);
     /// Counts one more finished trial of `size`.
     void step(const std::string& size, const Best& best, bool recalled);
     /// Reports that `size` is done. A size that is done again is reported again only if its best candidate has changed.
@@ -93,6 +96,7 @@ private:
     std::map<std::string, std::size_t> numbers_{};   // the number of each size, in the order of first trials
     std::map<std::string, std::string> reported_{};  // the best of each finished size, as last reported
     std::size_t trials_ = 0, recalled_ = 0;
+    int preparing_ = 0;  // how many workers compute inputs and reference outputs
     Best best_;
     double done_seconds_ = 0;  // seconds from the start until a size was last finished
     std::jthread ticker_;      // the last member, because its thread uses the other members

@@ -10,6 +10,22 @@
 
 namespace smemtune {
 
+namespace {
+
+// Shows in the progress line that a worker prepares a problem.
+class ShownPreparation {
+public:
+    explicit ShownPreparation(Progress& progress) : progress_(progress) { progress_.prepare(true); }
+    ~ShownPreparation() { progress_.prepare(false); }
+    ShownPreparation(const ShownPreparation&) = delete;
+    ShownPreparation& operator=(const ShownPreparation&) = delete;
+
+private:
+    Progress& progress_;
+};
+
+}  // namespace
+
 Scheduler::Scheduler(const TuneRun& run, const std::vector<std::vector<PlannedSpace>>& spaces,
                      Clock::time_point deadline, EventCount& events)
     : run_(run), spaces_(spaces), deadline_(deadline), events_(events), testbeds_(run.resources.compiler, run.pool) {
@@ -157,7 +173,9 @@ bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock
         if (slot.tried_ahead.contains(i)) return false;
         const auto binaries = testbeds_.of(template_of(i), problem);
         time_preparation(slot, lock, [&] {
-            worker.prepare_ahead(problem, template_of(i).files, binaries.get(), run_.resources.interrupted);
+            const auto& testbed = binaries.get();
+            const ShownPreparation shown(run_.progress);
+            worker.prepare_ahead(problem, template_of(i).files, testbed, run_.resources.interrupted);
         });
         slot.tried_ahead.insert(i);
         return true;
@@ -344,6 +362,7 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
     }
     time_preparation(slot, lock, [&] {
         worker.select(tuner.problem(), template_of(problem).files, binaries.get());
+        const ShownPreparation shown(run_.progress);
         worker.prepare(run_.resources.interrupted);
     });
     slot.prepared = &tuner;

@@ -1,6 +1,7 @@
 #include "tuner/worker/worker.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "templates/manifest/catalog.h"
+#include "tuner/trial/reference/reference_source.h"
 #include "util/process.h"
 
 namespace smemtune {
@@ -23,6 +26,17 @@ constexpr auto start_deadline = 60s;  // creating a context takes 0.2 s, but sev
 constexpr auto least_trial_limit = 5s;
 
 }  // namespace
+
+void set_deadlines(WorkerOptions& options, std::chrono::seconds deadline, const Operation& operation) {
+    options.trial_deadline = deadline;
+    options.prepare_deadline = 10 * deadline;
+    options.final_deadline = std::max(options.final_deadline, options.prepare_deadline);
+    const auto& reference = operation.reference;
+    if (reference.kind != OperationReference::Kind::program) return;
+    const auto runs = static_cast<std::int64_t>(operation.checks.size());  // a program runs once for each check
+    options.prepare_deadline = std::max<std::chrono::milliseconds>(
+        options.prepare_deadline, runs * std::chrono::seconds(reference.time_limit_s) + deadline);
+}
 
 std::chrono::milliseconds trial_limit(Clock::time_point end) {
     return std::max<std::chrono::milliseconds>(
@@ -40,8 +54,10 @@ void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, cons
                            const std::atomic<bool>& interrupted) {
     ensure_started();
     // A loss of the worker is not reported here. If the problem is the cause, prepare() fails later and reports it.
-    (void)ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_}, options_.prepare_deadline,
-                            &interrupted);
+    const auto answer = ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_},
+                                          options_.prepare_deadline, &interrupted);
+    const auto* loss = std::get_if<Loss>(&answer);
+    if (loss != nullptr && loss->cause == Loss::Cause::overdue && !interrupted) too_slow_.push_back(problem);
 }
 
 bool Worker::is_prepared(const Problem& problem) const {
@@ -202,7 +218,18 @@ Worker::Answer<Expected> Worker::ask_prepared(const Request& request, std::chron
     return ask<Expected>(request, limit);
 }
 
+WorkerError Worker::too_slow() const {
+    const auto step = selected_->files.empty()
+                          ? to_text(selected_->problem)
+                          : preparation_text(load_template(selected_->files).operation, selected_->problem);
+    return WorkerError(fmt::format(
+        "{} took longer than {} s; make sure that this code ends, tune smaller sizes, or give a longer --deadline: ten "
+        "times the deadline is allowed",
+        step, std::chrono::duration_cast<std::chrono::seconds>(options_.prepare_deadline).count()));
+}
+
 void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
+    if (std::ranges::find(too_slow_, selected_->problem) != too_slow_.end()) throw too_slow();
     for (bool again = false;; again = true) {
         ensure_started();
         if (selected_is_current_) return;
@@ -213,6 +240,7 @@ void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
         selected_is_current_ = loss == nullptr;
         if (loss == nullptr) return;
         if (loss->is_worth_a_retry() && !again) continue;
+        if (loss->cause == Loss::Cause::overdue && (interrupted == nullptr || !*interrupted)) throw too_slow();
         const bool told = loss->cause == Loss::Cause::fault || loss->cause == Loss::Cause::error;
         throw WorkerError(told
                               ? loss->reason
@@ -255,7 +283,7 @@ std::optional<std::vector<Measurement>> Worker::final_round(const std::vector<Tr
                                                             bool energy) {
     auto policy = options_.sampling;
     policy.energy = policy.energy || energy;
-    auto answer = ask_prepared<FinalReply>(FinalRequest{inputs, policy, rounds}, options_.prepare_deadline);
+    auto answer = ask_prepared<FinalReply>(FinalRequest{inputs, policy, rounds}, options_.final_deadline);
     auto* reply = std::get_if<FinalReply>(&answer);
     if (reply == nullptr) return std::nullopt;
     if (reply->measurements.size() == inputs.size()) return std::move(reply->measurements);

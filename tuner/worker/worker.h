@@ -22,9 +22,15 @@ struct WorkerOptions {
     std::string device;
     unsigned seed = 0;
     std::chrono::milliseconds trial_deadline{30000};
-    std::chrono::milliseconds prepare_deadline{300000};
+    std::chrono::milliseconds prepare_deadline{300000};  ///< for the inputs and reference outputs of a problem
+    std::chrono::milliseconds final_deadline{300000};    ///< for a round of finals, whose kernels ended in their trials
     SamplingPolicy sampling;
 };
+
+/// Sets the deadlines of a command with `--deadline DEADLINE`. Inputs and reference outputs may take ten times as long
+/// as a trial, because a reference is slower than a kernel. If the reference is a program, they may take at least the
+/// time limits of its runs.
+void set_deadlines(WorkerOptions& options, std::chrono::seconds deadline, const Operation& operation);
 
 /// Returns how long a trial may run that begins now, if the budget ends at `end`: what is left of the budget, but at
 /// least 5 s, because a normal trial that begins within the budget should finish.
@@ -66,7 +72,8 @@ public:
     void prepare(const std::atomic<bool>& interrupted);
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
     /// memory is short (see is_prepared()). If the worker process is lost meanwhile, the next request starts a new one.
-    /// Throws WorkerError if no worker process can be started.
+    /// If the preparation exceeds its deadline, a later request for this problem throws WorkerError at once. Throws
+    /// WorkerError if no worker process can be started.
     void prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted);
     [[nodiscard]] bool is_prepared(const Problem& problem) const;
@@ -112,6 +119,7 @@ private:
 
     void start();
     void stop();
+    [[nodiscard]] WorkerError too_slow() const;
     void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
     /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. After a
     /// loss, the worker's process has ended, with one exception: if the request is too long to be sent, the process
@@ -132,6 +140,7 @@ private:
     std::unique_ptr<Channel> channel_;
     std::optional<PrepareRequest> selected_;
     bool selected_is_current_ = false;  // whether the running worker has prepared `selected_`
+    std::vector<Problem> too_slow_;     // problems whose preparation exceeded its deadline
     std::vector<Problem> prepared_;     // the problems that the running worker has prepared
     std::vector<Problem> evictable_;    // evictable problems that the worker does not know of yet
     std::chrono::duration<double> starting_{};

@@ -113,6 +113,35 @@ TEST(TuneCommand, TheBudgetStopsATrialThatHangsAndStoresNothing) {
     EXPECT_EQ(json::parse(run(scratch, {"db", "trials", "--db", "t.db", "--json"}).out).at("trials"), json::array());
 }
 
+TEST(TuneCommand, AReferenceThatHangsIsAnErrorThatNamesIt) {
+    const Scratch scratch;
+    const std::filesystem::path folder = scratch / "kernels";
+    std::filesystem::copy(fixture("misbehaving"), folder);
+    auto source = read_text(folder / "reference.cu");
+    source.insert(source.find("    value[i] ="), "    for (volatile int k = 0; k >= 0; k = 0) {}\n");
+    write_text(folder / "reference.cu", source);
+    const auto error = [&](const std::string& command, const std::string& seconds, const std::string& remedy) {
+        const auto ended = run(scratch, {command, "--device", "host", "--templates", folder, "--db", "t.db", "--sizes",
+                                         "64", "--deadline", "1s"});
+        EXPECT_EQ(ended.code, 3);
+        EXPECT_THAT(ended.err, HasSubstr("smemtune: scaling f32 64: computing inputs and reference outputs (the kernel "
+                                         "'reference' of reference.cu) took longer than " +
+                                         seconds + " s; make sure that this code ends, " + remedy));
+    };
+    error("tune", "10", "tune smaller sizes, or give a longer --deadline: ten times the deadline is allowed\n");
+    error("run", "1", "choose a smaller size, or give a longer --deadline\n");
+}
+
+TEST(RunCommand, AKernelThatHangsIsAnErrorThatNamesIt) {
+    const Scratch scratch;
+    const auto folder = kernel_with(scratch, "    for (volatile int i = 0; M == 16; i = i + 1) {}\n");
+    const auto ended = run(scratch, {"run", "--device", "host", "--templates", folder, "--db", "t.db", "--sizes", "16",
+                                     "--deadline", "1s"});
+    EXPECT_EQ(ended.code, 3);
+    EXPECT_THAT(ended.err, HasSubstr("smemtune: transpose f32 16x16: verifying and timing the kernel work took longer "
+                                     "than 1 s; "));
+}
+
 TEST(TuneCommand, WhereNoKernelIsRightNothingIsFound) {
     const Scratch scratch;
     const auto folder = kernel_with(scratch, "    if (M == 24) return;\n");

@@ -85,6 +85,8 @@ TEST(Progress, OneOfSeveralBeginsItsLinesWithItsLabel) {
 TEST(ProgressLine, SaysHowFarItIsBeforeTheBest) {
     ProgressState state{.size = 2, .sizes = 5, .size_text = "512x512x512"};
     EXPECT_EQ(progress_line(state), "[2/5] compiling the first candidates, 0 s");
+    state.preparing = true;
+    EXPECT_EQ(progress_line(state), "[2/5] computing inputs and reference outputs, 0 s");
     state.trials = 312;
     state.seconds = 42;
     EXPECT_EQ(progress_line(state), "[2/5] 512x512x512: 312 trials, 42 s");

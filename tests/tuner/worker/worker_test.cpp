@@ -383,6 +383,7 @@ protected:
     }
 
     const Scratch scratch;
+    const std::atomic<bool> interrupted = false;
     Worker worker{
         {.executable = scratch / "worker", .device = "fake", .trial_deadline = 10min, .prepare_deadline = 10min}};
     const TrialReport measured{Measurement{.median_us = 7}};
@@ -477,6 +478,48 @@ TEST_F(FakeWorkerTest, AProblemThatCannotBePreparedIsAnErrorWithItsReason) {
     answers(message({1, 2, 3}));
     EXPECT_THAT(error_of_a_trial(), HasSubstr("the worker could not prepare gemm f32 nn 1x1x1: it sent a malformed"));
     EXPECT_EQ(starts(), 4U) << "a malformed answer is";
+}
+
+TEST_F(FakeWorkerTest, APreparationThatTakesTooLongIsAnErrorWithARemedy) {
+    answers("");
+    Worker waiting{{.executable = scratch / "worker", .device = "fake", .prepare_deadline = 1s}};
+    waiting.select(gemm(1, 1, 1), {}, {});
+    const auto error = [&] {
+        try {
+            waiting.prepare(interrupted);
+        } catch (const WorkerError& thrown) {
+            return std::string(thrown.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(error(),
+              "gemm f32 nn 1x1x1 took longer than 1 s; make sure that this code ends, tune smaller sizes, or give a "
+              "longer --deadline: ten times the deadline is allowed");
+    EXPECT_EQ(starts(), 1U) << "it is not tried again";
+    waiting.prepare_ahead(gemm(2, 2, 2), {}, {}, interrupted);
+    EXPECT_EQ(starts(), 2U);
+    waiting.select(gemm(2, 2, 2), {}, {});
+    EXPECT_THAT(error(), HasSubstr("gemm f32 nn 2x2x2 took longer than 1 s; "));
+    EXPECT_EQ(starts(), 2U) << "it was too slow when it was prepared ahead";
+}
+
+TEST(Worker, InputsAndReferencesMayTakeTenTimesAsLongAsATrial) {
+    WorkerOptions options;
+    Operation operation;
+    set_deadlines(options, 30s, operation);
+    EXPECT_EQ(options.trial_deadline, 30s);
+    EXPECT_EQ(options.prepare_deadline, 300s);
+    set_deadlines(options, 2s, operation);
+    EXPECT_EQ(options.prepare_deadline, 20s);
+    EXPECT_EQ(options.final_deadline, 300s) << "its kernels have ended before";
+    operation.reference.kind = OperationReference::Kind::program;
+    operation.reference.time_limit_s = 60;
+    operation.checks.resize(2);
+    set_deadlines(options, 2s, operation);
+    EXPECT_EQ(options.prepare_deadline, 122s) << "a program has a time limit of its own";
+    set_deadlines(options, 1h, operation);
+    EXPECT_EQ(options.prepare_deadline, 10h);
+    EXPECT_EQ(options.final_deadline, 10h);
 }
 
 TEST_F(FakeWorkerTest, AFaultIsTheCandidatesAndAnErrorIsNot) {

@@ -10,6 +10,7 @@
 #include "runtime/configured_kernel.h"
 #include "runtime/host/shared_object.h"
 #include "runtime/workspace.h"
+#include "templates/reference/reference_section.h"
 #include "tuner/trial/reference/host_arrays.h"
 #include "tuner/trial/reference/program_reference.h"
 #include "tuner/trial/reference/widened_reference.h"
@@ -213,6 +214,25 @@ private:
 };
 
 }  // namespace
+
+std::string preparation_text(const Operation& operation, const Problem& problem) {
+    using Kind = OperationReference::Kind;
+    const auto& reference = operation.reference;
+    std::vector<std::string> code;
+    const auto add = [&](const std::string& name, const std::string& path) {
+        code.push_back(fmt::format("the {} '{}' of {}", is_host_source(path) ? "C++ function" : "kernel", name, path));
+    };
+    if (reference.kind == Kind::kernel || reference.kind == Kind::host) {
+        add("reference", operation.reference_path);
+    } else if (reference.kind == Kind::configuration) {
+        code.push_back("the default configuration of " + reference.configured->name);
+    } else if (reference.kind == Kind::program) {
+        code.push_back(fmt::format("the program '{}'", fmt::join(reference.command, " ")));
+    }
+    if (!operation.prepare_path.empty()) add("prepare", operation.prepare_path);
+    return to_text(problem) + ": computing inputs and reference outputs" +
+           (code.empty() ? "" : fmt::format(" ({})", fmt::join(code, ", ")));
+}
 
 Problem reference_problem(const Operation& operation, const Problem& problem) {
     using Kind = OperationReference::Kind;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "runtime/backend.h"
@@ -30,6 +31,10 @@ public:
     /// Fills `results`, one for each output in the order of the arguments. Throws OutOfMemory, ReferenceError.
     virtual void compute(const Operands& operands, const std::vector<OutputReference>& results) = 0;
 };
+
+/// Names a problem, and the user's code that computes its inputs and reference outputs, in a message about their time:
+/// `scale f32 64: computing inputs and reference outputs (the kernel 'reference' of scale.cu)`.
+std::string preparation_text(const Operation& operation, const Problem& problem);
 
 /// Returns the problem for which reference_program() is compiled when it computes the reference of `problem`. This is
 /// `problem` itself, with one exception. If the element type is narrow and the reference is a kernel or C++ function,
