@@ -263,6 +263,15 @@ void CommandLine::check_words() const {
     throw UsageError("'" + word + "' is one word too many" + hint + "; see " + this_help());
 }
 
+// An empty value would otherwise mean the same as no option, for example all templates. A shell variable that is not
+// set gives such a value.
+void CommandLine::check_values() const {
+    for (const auto& option : options_) {
+        if (option.value.empty() || !given(option.name) || !text(option.name).empty()) continue;
+        throw UsageError(fmt::format("--{} '' is empty; give a value, or leave out the option", option.name));
+    }
+}
+
 void CommandLine::check_choices() const {
     for (const auto& option : options_) {
         if (!option.choices.empty() && has(option.name)) {
@@ -311,6 +320,7 @@ bool CommandLine::parse(const std::vector<std::string>& arguments) {
         return false;
     }
     check_words();
+    check_values();
     check_choices();
     return true;
 }

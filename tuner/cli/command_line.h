@@ -148,6 +148,7 @@ private:
     [[nodiscard]] std::string this_help() const { return "'smemtune " + help_.name + " --help'"; }
     void store(const std::vector<std::string>& arguments);
     void check_words() const;
+    void check_values() const;
     void check_choices() const;
 
     const ProcessEnvironment& process_environment_;

@@ -18,6 +18,11 @@ constexpr std::size_t most_sizes = 100'000;
                                 "; write for example 512..8192, 512..8192:512, 1000,4095 or " + product);
 }
 
+// Throws if `part`, an entry of the list `text`, is empty.
+void check_entry(std::string_view part, std::string_view text) {
+    if (part.empty()) fail(text.substr(0, 80), "an entry of the list is empty");
+}
+
 [[noreturn]] void fail_count(std::string_view part) {
     fail(part.substr(0, 80), "names more than " + std::to_string(most_sizes) + " sizes");
 }
@@ -109,6 +114,7 @@ std::vector<std::vector<std::int64_t>> parse_sizes(std::string_view text, const 
     for (std::size_t begin = 0; begin <= text.size();) {
         const auto end = std::min(text.find(',', begin), text.size());
         const auto part = text.substr(begin, end - begin);
+        check_entry(part, text);
         if (const auto dots = part.find(".."); dots != std::string_view::npos) {
             for (const auto value : range(part, dots)) add(cube(value, form));
         } else if (part.find('x') != std::string_view::npos) {
@@ -127,6 +133,7 @@ std::vector<std::string> stored_sizes(std::string_view text, const std::vector<S
         const auto end = std::min(text.find(',', begin), text.size());
         const auto part = text.substr(begin, end - begin);
         begin = end + 1;
+        check_entry(part, text);
         if (part.find_first_of("x*") != std::string_view::npos) {
             patterns.emplace_back(part);
             continue;

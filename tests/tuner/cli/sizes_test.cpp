@@ -109,8 +109,9 @@ TEST_P(MalformedSizes, AreNamedWithAnExampleOfWhatFits) {
 INSTANTIATE_TEST_SUITE_P(
     Sizes, MalformedSizes,
     ::testing::Values(
-        Malformed{"", "", "is not a whole number"}, Malformed{",", "", "is not a whole number"},
-        Malformed{"512,", "", "is not a whole number"}, Malformed{"512,,8", "", "is not a whole number"},
+        Malformed{"", "", "an entry of the list is empty"}, Malformed{",", ",", "an entry of the list is empty"},
+        Malformed{"512,", "512,", "an entry of the list is empty"},
+        Malformed{"512,,8", "512,,8", "an entry of the list is empty"},
         Malformed{"0", "0", "0 is not in 1..2147483647"}, Malformed{"-4", "-4", "-4 is not in 1..2147483647"},
         Malformed{"2147483648", "2147483648", "is not in"},
         Malformed{"99999999999999999999", "99999999999999999999", "is not in"},
