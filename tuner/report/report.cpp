@@ -127,6 +127,12 @@ std::string count_lines(const TuneReport& report, std::size_t width) {
             width);
     }
     text += first_of(report.reasons, "smemtune db trials --rejected", width);
+    if (report.rejected.contains(Stage::crash) && !is_checked(report.device)) {
+        text += folded(
+            "to find the cause of a crash, run the same command with '--device host --checked': it reports accesses "
+            "outside arrays, with line and thread",
+            width);
+    }
     if (!report.left_out.empty()) {
         text += "left out beforehand, for the device's limits\n" +
                 first_of(report.left_out, "smemtune templates NAME", width);

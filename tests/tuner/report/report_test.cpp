@@ -126,6 +126,16 @@ TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
     EXPECT_THAT(text, HasSubstr("4 x tiled: threads per block"));
 }
 
+TEST(Report, SaysHowToFindTheCauseOfACrash) {
+    auto made = report();
+    EXPECT_THAT(to_text(made), Not(HasSubstr("crash")));
+    made.rejected[Stage::crash] = 1;
+    EXPECT_THAT(to_text(made), HasSubstr("to find the cause of a crash, run the same command with '--device host "
+                                         "--checked': it reports accesses outside arrays, with line and thread\n"));
+    made.device = checked({.name = "host: CPU"});
+    EXPECT_THAT(to_text(made), Not(HasSubstr("--checked")));
+}
+
 TEST(Report, SaysWhatWasVerifiedOrTriedAgain) {
     auto made = report();
     EXPECT_THAT(to_text(made), Not(HasSubstr(" again")));
