@@ -22,6 +22,7 @@
 #include "tuner/portfolio/samples.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
+#include "tuner/worker/kernel_output.h"
 #include "tuner/worker/watchdog.h"
 
 namespace smemtune {
@@ -295,6 +296,7 @@ std::exception_ptr measure(BenchRequest request, const TemplateChoice& choice, R
         fmt::print(stderr, "[{}/{}] {}\n", report.problems.size(), count, progress_text(report.problems.back()));
     };
     std::exception_ptr failure;
+    const KernelOutputOnStderr kernel_output;
     try {
         if (choice.restricted && choice.kernels.size() > 1) {
             for (const auto& problem : std::vector(request.problems)) {

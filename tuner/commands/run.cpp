@@ -15,6 +15,7 @@
 #include "tuner/trial/operands.h"
 #include "tuner/trial/reference/reference_source.h"
 #include "tuner/trial/trial.h"
+#include "tuner/worker/kernel_output.h"
 #include "tuner/worker/watchdog.h"
 
 namespace smemtune {
@@ -70,6 +71,7 @@ struct Run {
 
 Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, const TestbedBinaries& binaries,
             unsigned seed, Watchdog& watchdog) {
+    const KernelOutputOnStderr kernel_output;
     auto& backend = RuntimeInspector::backend(runtime);
     backend.make_current();
     Run run{.problem = kernel.problem(), .device = backend.device(), .choice = kernel.choice()};

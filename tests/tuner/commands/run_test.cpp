@@ -1,6 +1,8 @@
 // Tests what `smemtune run` and `smemtune templates` print.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -57,6 +59,37 @@ TEST(RunCommand, AnExactMatchNamesTheProblemAndDeviceThatItWasTunedFor) {
         EXPECT_FALSE(fetched.contains("predicted_us"));
         EXPECT_FALSE(fetched.contains("unchecked"));
     }
+}
+
+// A copy of the template `work` in the folder k, which a test edits.
+class OwnKernel : public ::testing::Test {
+protected:
+    OwnKernel() { std::filesystem::copy(fixture("work"), scratch / "k"); }
+
+    void replace(const std::string& text, const std::string& by) const {
+        std::stringstream source;
+        source << std::ifstream(scratch / "k/work.cu").rdbuf();
+        auto all = source.str();
+        all.replace(all.find(text), text.size(), by);
+        std::ofstream(scratch / "k/work.cu") << all;
+    }
+    [[nodiscard]] Finished with_options(std::vector<std::string> words) const {
+        words.insert(words.end(), {"--device", "host", "--templates", "k", "--db", "t.db"});
+        return run(scratch, words);
+    }
+    [[nodiscard]] Finished tune(const std::string& size) const {
+        return with_options({"tune", "--sizes", size, "--evaluations", "1"});
+    }
+
+    const Scratch scratch;
+};
+
+TEST_F(OwnKernel, PrintsToStandardErrorSoThatJsonCanBeParsed) {
+    replace("const Element one", "if (row == 0 && column == 0) printf(\"from the kernel\\n\");\n    const Element one");
+    const auto finished = with_options({"run", "--sizes", "16", "--json"});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_FALSE(json::parse(finished.out, nullptr, false).is_discarded()) << finished.out;
+    EXPECT_THAT(finished.err, HasSubstr("from the kernel"));
 }
 
 TEST(TemplatesCommand, TellsTheHighestComputeCapability) {
