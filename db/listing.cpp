@@ -82,11 +82,18 @@ std::string order_of(Store::Filter::Sort sort) {
 }  // namespace
 
 std::vector<TrialRow> Store::rows(const Filter& filter) const {
-    return state_->guarded([&] {
+    const auto& on_damage = state_->request.options.on_damage;
+    std::vector<std::string> damages;
+    auto found = state_->guarded([&] {
+        damages.clear();  // the query may be repeated
         auto query = state_->query(select_rows(conditions(filter) + order_of(filter.sort) + " LIMIT ?"));
         bind_filter(query, filter, filter.limit ? static_cast<std::int64_t>(*filter.limit) : -1);
-        return query.all(read_row);
+        if (!on_damage) return query.all(read_row);
+        return query.all_but<UnreadableRow>(read_row,
+                                            [&](const UnreadableRow& row) { damages.emplace_back(row.what()); });
     });
+    for (const auto& damage : damages) on_damage(damage);
+    return found;
 }
 
 std::size_t Store::count(const Filter& filter) const {

@@ -52,17 +52,23 @@ public:
         return values;
     }
 
-    /// Returns the results of `read` for all rows, without the rows for which `read` throws `Skipped`.
-    template <class Skipped, class Read>
-    auto all_but(Read read) {
+    /// Returns the results of `read` for all rows, without the rows for which `read` throws `Skipped`. Calls `on_skip`
+    /// with each exception.
+    template <class Skipped, class Read, class OnSkip>
+    auto all_but(Read read, OnSkip on_skip) {
         std::vector<decltype(read(std::as_const(statement_)))> values;
         while (statement_.executeStep()) {
             try {
                 values.push_back(read(statement_));
-            } catch (const Skipped&) {
+            } catch (const Skipped& skipped) {
+                on_skip(skipped);
             }
         }
         return values;
+    }
+    template <class Skipped, class Read>
+    auto all_but(Read read) {
+        return all_but<Skipped>(read, [](const Skipped&) {});
     }
 
 private:

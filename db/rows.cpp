@@ -280,12 +280,16 @@ std::string select_rows(const std::string& rest) {
 TrialRow read_row(const SQLite::Statement& row) {
     constexpr int first = trial_columns.size();
     TrialRow result;
-    result.record = read_trial(row);
     result.id = row.getColumn(first).getInt64();
+    try {
+        result.record = read_trial(row);
+        result.problem = problem_at(row, first + 4);
+    } catch (const UnreadableRow& error) {
+        throw UnreadableRow("trial " + std::to_string(result.id) + ": " + error.what());
+    }
     result.device = row.getColumn(first + 1).getString();
     result.kernel_template = row.getColumn(first + 2).getString();
     result.template_hash = row.getColumn(first + 3).getString();
-    result.problem = problem_at(row, first + 4);
     result.winner = !row.isColumnNull(first + 8);
     result.decided_at = row.getColumn(first + 8).getString();  // NULL is read as ""
     result.finished_at = row.getColumn(first + 9).getString();

@@ -48,6 +48,7 @@ TrialRecord read_trial(const SQLite::Statement& row);
 /// trial, `d` its device, `k` its template, `p` its problem, and `w` its row in the table `winners`. If the trial is
 /// not the winner, the columns of `w` are NULL.
 std::string select_rows(const std::string& rest);
+/// Throws UnreadableRow, whose message begins with the number of the trial: `trial 17: ...`.
 TrialRow read_row(const SQLite::Statement& row);
 
 constexpr auto upsert_binary = R"sql(

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/merge/content.h"
@@ -28,7 +29,14 @@ public:
 /// still be used.
 class DamagedRow : public StoreError {
 public:
-    using StoreError::StoreError;
+    explicit DamagedRow(const std::string& message) : DamagedRow(message, message) {}
+    DamagedRow(const std::string& message, std::string reason) : StoreError(message), reason_(std::move(reason)) {}
+
+    /// What is wrong with the row: what() without the file and the remedy.
+    [[nodiscard]] const std::string& reason() const { return reason_; }
+
+private:
+    std::string reason_;
 };
 
 struct StoreOptions {
@@ -41,6 +49,9 @@ struct StoreOptions {
     /// opened file, the function is called again before the Store opens the new file. If the function throws, the
     /// exception reaches the caller of the Store's function.
     std::function<void(const std::filesystem::path& file)> before_opening{};
+    /// Called for each damaged row that Store::rows() leaves out, with what is wrong: `trial 17: ...`. Without this
+    /// function, Store::rows() throws DamagedRow.
+    std::function<void(const std::string& reason)> on_damage{};
 };
 
 class Store {
@@ -194,7 +205,8 @@ public:
         Sort sort = Sort::time;
         std::optional<std::size_t> limit{};
     };
-    /// Returns the trials that match the filter. If sorted by time, trials are grouped by device and problem.
+    /// Returns the trials that match the filter. If sorted by time, trials are grouped by device and problem. Damaged
+    /// rows: StoreOptions::on_damage.
     [[nodiscard]] std::vector<TrialRow> rows(const Filter& filter) const;
     /// Returns the number of trials that match the filter. Ignores the filter's limit.
     [[nodiscard]] std::size_t count(const Filter& filter) const;

@@ -89,7 +89,8 @@ struct Store::State {
             throw StoreError(explain(request.name, error, request.options.patience));
         } catch (const UnreadableRow& error) {
             throw DamagedRow(request.name.string() + ": holds a damaged row (" + error.what() +
-                             "); list the damaged rows with: smemtune db verify");
+                                 "); list the damaged rows with: smemtune db verify --db " + request.name.string(),
+                             error.what());
         }
     }
 

@@ -84,7 +84,8 @@ struct Runtime::State {
     MadeKernel make(const Candidate& candidate, const Launch& launch, const Problem& asked,
                     std::shared_ptr<const LoadedKernel> kernel);
     void add_rivals(MadeKernel& first, LayeredCandidates& candidates, const Problem& problem, const Problem& asked);
-    void log_choice(const Problem& problem, const Choice& choice, const std::vector<std::string>& unusable) const;
+    void log_choice(const Problem& problem, const Choice& choice, const std::vector<std::string>& unusable,
+                    const std::string& damage) const;
     FetchedKernel fetch_first(const Problem& problem, std::string_view kernel_template);
     MadeKernel fetch(const Problem& asked, const std::string& kernel_template);
 };
@@ -338,8 +339,9 @@ void Runtime::State::add_rivals(MadeKernel& first, LayeredCandidates& candidates
     if (!rivals.empty()) first->first_calls = std::make_shared<FirstCalls>(*first, std::move(rivals), lost);
 }
 
-void Runtime::State::log_choice(const Problem& problem, const Choice& choice,
-                                const std::vector<std::string>& unusable) const {
+void Runtime::State::log_choice(const Problem& problem, const Choice& choice, const std::vector<std::string>& unusable,
+                                const std::string& damage) const {
+    if (!damage.empty()) log(LogLevel::warning, to_text(problem) + ": left out what is damaged" + damage);
     for (const auto& what : unusable) log(LogLevel::warning, to_text(problem) + ": cannot use " + what);
     log(LogLevel::info, to_text(problem) + ": " + choice.kernel_template + " " + choice.configuration + ", " +
                             std::string(to_text(choice.match)) +
@@ -368,7 +370,7 @@ Runtime::State::MadeKernel Runtime::State::fetch(const Problem& asked, const std
         }
         try {
             auto kernel = make(*candidate, launch, asked, std::move(loaded.kernel));
-            if (log) log_choice(problem, candidate->choice, unusable);
+            if (log) log_choice(problem, candidate->choice, unusable, candidates.damage());
             add_rivals(kernel, candidates, problem, asked);
             return kernel;
         } catch (const OutOfMemory& error) {

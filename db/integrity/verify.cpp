@@ -47,8 +47,9 @@ std::vector<Store::Damage> Store::damages() const {
             try {
                 check(id);
             } catch (const DamagedRow& error) {
-                const std::string reason = error.what();
-                found.push_back({name, reason});
+                const auto prefix = name + ": ";  // the reason of a damaged trial begins with it
+                const auto& reason = error.reason();
+                found.push_back({name, reason.starts_with(prefix) ? reason.substr(prefix.size()) : reason});
             }
         }
     };

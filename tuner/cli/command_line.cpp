@@ -9,6 +9,7 @@
 #include <set>
 
 #include "templates/manifest/catalog.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/cli/suggestion.h"
 
 namespace smemtune {
@@ -217,6 +218,10 @@ std::filesystem::path CommandLine::database() const {
     if (text("db").empty())
         throw UsageError("where is the database? HOME is not set; give --db FILE or set SMEMTUNE_DB");
     return text("db");
+}
+
+std::string CommandLine::proposed(const std::string& command) const {
+    return given("db") ? command_for(database(), command) : "'smemtune " + command + "'";
 }
 
 void CommandLine::store(const std::vector<std::string>& arguments) {

@@ -137,6 +137,9 @@ public:
     [[nodiscard]] unsigned seed() const;
     /// The value of `--db` or its default. Throws UsageError when both are empty.
     [[nodiscard]] std::filesystem::path database() const;
+    /// A command of smemtune that a message proposes, in quotes: `'smemtune db list'`. If the user wrote --db, the
+    /// command has the same --db.
+    [[nodiscard]] std::string proposed(const std::string& command) const;
     /// The width for tables, in characters. 0 means any width: with `--wide`, or if standard output is not a
     /// terminal.
     [[nodiscard]] std::size_t table_width() const;

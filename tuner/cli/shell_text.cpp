@@ -23,4 +23,8 @@ std::string shell_text(const std::string& command, const std::vector<std::string
     return text;
 }
 
+std::string command_for(const std::filesystem::path& database, const std::string& command) {
+    return "'smemtune " + command + " --db " + shell_word(database.string()) + "'";
+}
+
 }  // namespace smemtune

@@ -1,6 +1,7 @@
 // Quotes command lines for a shell.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,5 +12,8 @@ std::string shell_word(const std::string& text);
 
 /// `command` and the quoted `words`, separated by spaces.
 std::string shell_text(const std::string& command, const std::vector<std::string>& words);
+
+/// A command of smemtune for a database, in quotes, for messages: `'smemtune db list --db FILE'`.
+std::string command_for(const std::filesystem::path& database, const std::string& command);
 
 }  // namespace smemtune

@@ -52,34 +52,40 @@ void list(const Store& store, const Store::Filter& filter, OutputFormat format, 
     fmt::print("{}", inventory_text(summary, bytes, inventory, width));
 }
 
-void best(const Store& store, Store::Filter filter, OutputFormat format, std::size_t width) {
+void best(const CommandLine& line, const Store& store, Store::Filter filter) {
+    const auto format = read_output_format(line);
     filter.best_only = true;
     const auto winners = read_all(store, store.rows(filter));
     if (format == OutputFormat::json) return print_json_document("db best", {{"winners", list_json(winners)}});
-    fmt::print("{}", format == OutputFormat::csv ? csv_text(list_json(winners)) : best_text(winners, width));
-    if (winners.empty()) complain_of_nothing(store, filter);
+    fmt::print("{}",
+               format == OutputFormat::csv ? csv_text(list_json(winners)) : best_text(winners, line.table_width()));
+    if (winners.empty()) complain_of_nothing(line, store, filter);
 }
 
-void trials(const Store& store, const Store::Filter& filter, OutputFormat format, std::size_t width) {
+void trials(const CommandLine& line, const ShownDatabase& database, const Store::Filter& filter) {
+    const auto& store = database.store();
+    const auto format = read_output_format(line);
     const auto found = read_all(store, store.rows(filter));
-    const auto more = store.count(filter) - found.size();
+    const auto more = store.count(filter) - found.size() - database.damages();
     if (format == OutputFormat::json)
         return print_json_document("db trials", {{"trials", list_json(found)}, {"more", more}});
-    fmt::print("{}", format == OutputFormat::csv ? csv_text(list_json(found)) : trials_text(found, more, width));
-    if (found.empty()) complain_of_nothing(store, filter);
+    fmt::print("{}",
+               format == OutputFormat::csv ? csv_text(list_json(found)) : trials_text(found, more, line.table_width()));
+    if (found.empty()) complain_of_nothing(line, store, filter);
 }
 
-void show(const Store& store, std::int64_t id, bool json, std::size_t width) {
+void show(const CommandLine& line, std::int64_t id) {
+    const Store store(line.database(), Store::Access::read);
     auto row = store.row(id);
-    if (!row) throw UsageError(fmt::format("there is no trial {}; see 'smemtune db trials'", id));
+    if (!row) throw UsageError(fmt::format("there is no trial {}; see {}", id, line.proposed("db trials")));
     const auto trial = TrialReader(store).read(std::move(*row));
     const auto run = store.recall_run(trial.row.record.run);
-    if (json) {
+    if (line.flag("json")) {
         auto content = trial_json(trial);
         if (run) content["run"] = run_json(*run);
         return print_json_document("db show", std::move(content));
     }
-    fmt::print("{}", trial_text(trial, run ? &*run : nullptr, width));
+    fmt::print("{}", trial_text(trial, run ? &*run : nullptr, line.table_width()));
 }
 
 int list_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -105,9 +111,9 @@ int best_command(const Arguments& arguments, const ProcessEnvironment& process_e
     line.add_database();
     add_output_formats(line);
     if (!line.parse(arguments)) return success;
-    best(Store(line.database(), Store::Access::read), read_database_filter(line), read_output_format(line),
-         line.table_width());
-    return success;
+    const ShownDatabase database(line.database());
+    best(line, database.store(), read_database_filter(line));
+    return database.result();
 }
 
 int trials_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -138,8 +144,9 @@ int trials_command(const Arguments& arguments, const ProcessEnvironment& process
                        : format == OutputFormat::text ? shown_trials
                                                       : 0;
     if (limit > 0) filter.limit = static_cast<std::size_t>(limit);
-    trials(Store(line.database(), Store::Access::read), filter, format, line.table_width());
-    return success;
+    const ShownDatabase database(line.database());
+    trials(line, database, filter);
+    return database.result();
 }
 
 int show_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -152,14 +159,14 @@ int show_command(const Arguments& arguments, const ProcessEnvironment& process_e
     line.add_json();
     line.accept_words(1);
     if (!line.parse(arguments)) return success;
-    if (line.words().empty()) throw UsageError("db show needs a trial's number; see 'smemtune db trials'");
+    if (line.words().empty()) throw UsageError("db show needs a trial's number; see " + line.proposed("db trials"));
     const auto& word = line.words().front();
     std::int64_t id = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size()) {
-        throw UsageError("db show '" + word + "': not a trial's number; see 'smemtune db trials'");
+        throw UsageError("db show '" + word + "': not a trial's number; see " + line.proposed("db trials"));
     }
-    show(Store(line.database(), Store::Access::read), id, line.flag("json"), line.table_width());
+    show(line, id);
     return success;
 }
 

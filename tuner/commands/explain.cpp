@@ -17,6 +17,7 @@
 #include "tuner/cli/sizes.h"
 #include "tuner/cli/suggestion.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/database/filters.h"
 #include "tuner/commands/ranking.h"
 #include "tuner/report/json.h"
 #include "tuner/report/text.h"
@@ -271,7 +272,8 @@ TrialRow find_row(const Store& store, const CommandLine& line, const std::string
     if (line.given("trial")) {
         const auto id = line.number("trial", 1, std::numeric_limits<long long>::max());
         auto row = store.row(id);
-        if (!row) throw UsageError(fmt::format("--trial {}: there is no such trial; see 'smemtune db trials'", id));
+        if (!row)
+            throw UsageError(fmt::format("--trial {}: there is no such trial; see {}", id, line.proposed("db trials")));
         return *row;
     }
     auto rows = matching_rows(store, line, name);
@@ -279,13 +281,13 @@ TrialRow find_row(const Store& store, const CommandLine& line, const std::string
         const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
         const auto& operation = line.text("operation");
         const auto by = name.empty() ? templates : name;
-        throw UsageError(fmt::format("{} holds no winner of {} {}{}{} See 'smemtune db best'", line.database().string(),
+        throw UsageError(fmt::format("{} holds no winner of {} {}{}{} See {}", line.database().string(),
                                      !operation.empty() ? operation
                                      : by.empty()       ? "gemm"
                                                         : "size",
                                      line.text("sizes"),
                                      by.empty() ? "" : " by " + fmt::format("{}", fmt::join(split(by, ','), ", ")),
-                                     did_you_mean_stored(store, split(by, ','))));
+                                     did_you_mean_stored(store, split(by, ',')), line.proposed("db best")));
     }
     std::set<std::string> devices;
     for (const auto& row : rows) devices.insert(row.device);
@@ -304,7 +306,7 @@ TrialRow find_row(const Store& store, const CommandLine& line, const std::string
 // Whether --sizes is a single size without stored times, and the database has a portfolio for this size.
 bool is_only_predicted(const CommandLine& line) {
     if (line.given("trial")) return false;
-    const Store store(line.database(), Store::Access::read);
+    const Store store(line.database(), Store::Access::read, {.on_damage = [](const std::string&) {}});
     try {
         return matching_rows(store, line, "").empty() && has_portfolio(store, line);
     } catch (const UsageError&) {  // --sizes names several sizes, but a ranking is for one size
@@ -315,7 +317,8 @@ bool is_only_predicted(const CommandLine& line) {
 }
 
 Subject read_stored(const CommandLine& line, const std::string& name) {
-    const Store store(line.database(), Store::Access::read);
+    const ShownDatabase database(line.database());
+    const auto& store = database.store();
     const auto row = find_row(store, line, name);
     const auto stored = store.recall_template(row.record.key.kernel_template).value();
     Subject subject{.kernel = load_template(stored.files, stored.hash),

@@ -17,6 +17,7 @@
 #include "runtime/selection.h"
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/commands/command.h"
 #include "tuner/portfolio/build.h"
 #include "tuner/portfolio/check.h"
@@ -189,8 +190,8 @@ PortfolioRequest read_portfolio_request(const CommandLine& line, const Device& d
 }
 
 int no_portfolio(const CommandLine& line, const std::string& of) {
-    fmt::print(stderr, "{} has no portfolio of {}; 'smemtune portfolio' builds one on a device\n",
-               line.database().string(), of);
+    fmt::print(stderr, "{} has no portfolio of {}; {} builds one on a device\n", line.database().string(), of,
+               line.proposed("portfolio"));
     return nothing_found;
 }
 
@@ -206,8 +207,8 @@ std::optional<int> missing_portfolio(const CommandLine& line, const PortfolioReq
         if (std::ranges::count(outdated, PortfolioKey{row, like.operation, like.type, like.layout}) == 0) continue;
         throw UsageError(
             fmt::format("the models of the portfolio of {} in {} are of another version of smemtune; run "
-                        "'smemtune portfolio --refit --db {}', which needs no device",
-                        name, line.database().string(), line.database().string()));
+                        "{}, which needs no device",
+                        name, line.database().string(), command_for(line.database(), "portfolio --refit")));
     }
     return used ? std::nullopt : std::optional(no_portfolio(line, name + " on " + device.name));
 }

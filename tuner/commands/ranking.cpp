@@ -13,6 +13,7 @@
 #include "runtime/selection.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/cli/argument_parsing.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/report/json.h"
 #include "tuner/report/table.h"
 #include "tuner/report/text.h"
@@ -119,13 +120,13 @@ int explain_ranking(const CommandLine& line) {
     if (is_outdated) {
         throw UsageError(
             fmt::format("the {} in {} is not used, because its models are of another version of smemtune; "
-                        "run 'smemtune portfolio --refit --db {}', which needs no device",
-                        name, database, database));
+                        "run {}, which needs no device",
+                        name, database, command_for(database, "portfolio --refit")));
     }
     if (portfolio.members.empty()) {
         const auto others = devices_with_portfolio(store, problem);
         throw UsageError(fmt::format("{} holds no {} on {}; {}", database, name, device.name,
-                                     others.empty() ? "build one with 'smemtune portfolio'"
+                                     others.empty() ? "build one with " + line.proposed("portfolio")
                                                     : "--device takes a device that has one: " + others));
     }
     const auto find_template = [&](const TrialRow& member) {

@@ -12,6 +12,7 @@
 #include "templates/launch/limits.h"
 #include "templates/manifest/catalog.h"
 #include "templates/space/value.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/replay/kernel_tuner_cache.h"
 
 namespace smemtune {
@@ -112,7 +113,8 @@ std::vector<TrialRow> one_recording(const std::filesystem::path& path, const Sto
                             .operations = filter.operations});
     std::erase_if(rows,
                   [&](const TrialRow& row) { return !filter.layout.empty() && row.problem.layout != filter.layout; });
-    if (rows.empty()) fail(path, "holds no trial of that device, template and size; see 'smemtune db trials'");
+    if (rows.empty())
+        fail(path, "holds no trial of that device, template and size; see " + command_for(path, "db trials"));
     std::set<std::string> devices;
     std::set<std::string> kernel_templates;
     std::set<std::string> problems;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "tuner/cli/shell_text.h"
 #include "util/hash.h"
 
 namespace smemtune {
@@ -39,6 +40,7 @@ private:
         try {
             work();
         } catch (const DamagedRow& error) {
+            result.has_damage = true;
             leave_out(what, error.what());
         }
     }
@@ -92,6 +94,7 @@ private:
     void portfolio(const PortfolioKey& key) {
         const auto stored = from_.portfolio(key);
         for (const auto& damage : stored.damages) leave_out("a member of a portfolio", damage);
+        result.has_damage = result.has_damage || !stored.damages.empty();
         std::vector<PortfolioMember> members;
         std::vector<BinaryRecord> binaries;
         for (const auto& row : stored.members) {
@@ -127,8 +130,8 @@ std::vector<std::string> outdated_portfolios(const Store& store) {
     for (const auto& key : store.outdated_portfolios()) {
         texts.push_back("the portfolio of " + key.operation + " " + key.type +
                         (key.layout.empty() ? "" : " " + key.layout) + " on " + devices[key.device] +
-                        ": its models are of another version of smemtune; run 'smemtune portfolio --refit' on the "
-                        "database, which needs no device");
+                        ": its models are of another version of smemtune; run " +
+                        command_for(store.summary().path, "portfolio --refit") + ", which needs no device");
     }
     return texts;
 }

@@ -13,6 +13,7 @@ struct Exported {
     std::size_t winners = 0;
     std::size_t members = 0;              ///< how many members of portfolios were copied
     std::vector<std::string> left_out{};  ///< what was not copied, with reasons
+    bool has_damage = false;              ///< whether a damaged row was left out
 };
 
 /// Copies every portfolio. If `winners` is true, also copies the

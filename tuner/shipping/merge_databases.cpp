@@ -25,7 +25,7 @@ std::optional<MergedContent> merge_databases(const std::vector<std::filesystem::
         try {
             databases.push_back(Store(file, Store::Access::read).content());
         } catch (const DamagedRow& error) {
-            throw StoreError(std::string(error.what()) + " --db " + file.string() +
+            throw StoreError(std::string(error.what()) +
                              ". Nothing was merged: tune the same problems into this file again, or leave it out");
         }
         if (is_interrupted()) return std::nullopt;

@@ -4,20 +4,22 @@
 #include <cctype>
 #include <span>
 
+#include "tuner/cli/shell_text.h"
 #include "util/hash.h"
 
 namespace smemtune {
 
 namespace {
 
-const BinaryRecord& code_of(const std::vector<BinaryRecord>& binaries, const PortfolioRow& row) {
+const BinaryRecord& code_of(const Store& store, const std::vector<BinaryRecord>& binaries, const PortfolioRow& row) {
     const auto is_verified = [&](const BinaryRecord& binary) {
         return sha256(std::as_bytes(std::span(binary.code))) == row.member.code_hash;
     };
     const auto found = std::ranges::find_if(binaries, is_verified);
     if (found != binaries.end()) return *found;
     throw StoreError("the portfolio's member " + row.kernel_template + " " + to_text(row.member.configuration) +
-                     " lacks the machine code that was verified; run smemtune portfolio again");
+                     " lacks the machine code that was verified; run " +
+                     command_for(store.summary().path, "portfolio") + " again");
 }
 
 // Returns the architecture alone: "sm_90a" of the target "sm_90a f32 nn".
@@ -39,13 +41,13 @@ PortfolioText text_of(const Store& store, const PortfolioOrigin& origin, const D
                        .members = std::move(stored.members)};
     for (auto& row : text.members) {
         const auto binaries = store.binaries(row.member.kernel_template, row.member.configuration);
-        const auto& code = code_of(binaries, row);
+        const auto& code = code_of(store, binaries, row);
         if (text.compiler.empty()) {
             text.compiler = code.compiler;
             text.target = target_of(code);
         } else if (text.compiler != code.compiler) {
             throw StoreError("the portfolio's members were made by different compilers (" + text.compiler + ", " +
-                             code.compiler + "); run smemtune portfolio again");
+                             code.compiler + "); run " + command_for(store.summary().path, "portfolio") + " again");
         }
         row.member.kernel_template = 0;
     }

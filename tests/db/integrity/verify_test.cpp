@@ -54,6 +54,20 @@ TEST_F(DamageTest, NothingIsDamagedThatWasOnlyStored) {
     EXPECT_EQ(error_of_binary() + error_of_template(), "");
 }
 
+TEST_F(DamageTest, AListingLeavesDamagedRowsOutIfTheCallerIsTold) {
+    execute(file, "UPDATE trials SET configuration = 'garbage' WHERE configuration = 'TILE_WIDTH=8'");
+    EXPECT_NE(error_of([&] {
+                  static_cast<void>(Store(file, Store::Access::read).rows({}));
+              }).find("smemtune db verify --db " + file.string()),
+              std::string::npos);
+    std::vector<std::string> told;
+    const Store store(file, Store::Access::read,
+                      {.on_damage = [&](const std::string& reason) { told.push_back(reason); }});
+    EXPECT_EQ(store.rows({}).size(), 1U);
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].find("trial 1: configuration cannot be read"), 0U) << told[0];
+}
+
 TEST_F(DamageTest, MachineCodeThatChangedIsNeverReturnedAndTuningReplacesIt) {
     for (const auto* edit : {"code = x'0102'", "code = x'01020305'", "registers = 7", "dynamic_shared_bytes = 100",
                              "compiler = 'other'", "sha256 = NULL", "sha256 = ''", "code = zeroblob(70000000)"}) {

@@ -14,5 +14,10 @@ TEST(ShellText, QuotesTheWordsThatAShellWouldChange) {
     EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(CommandFor, NamesTheDatabase) {
+    EXPECT_EQ(command_for("a.db", "db list"), "'smemtune db list --db a.db'");
+    EXPECT_EQ(command_for("my own.db", "db list"), "'smemtune db list --db 'my own.db''");
+}
+
 }  // namespace
 }  // namespace smemtune

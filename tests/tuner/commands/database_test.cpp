@@ -93,7 +93,7 @@ TEST_F(InventedTrials, AreShownWithTheirRunByTheirNumber) {
     EXPECT_EQ(shown.at("id"), 24);
     EXPECT_EQ(shown.at("configuration").at("TILE_WIDTH"), 24);
     EXPECT_EQ(shown.at("run").at("request").at("sizes"), "64");
-    EXPECT_THAT(db({"show", "26"}).err, HasSubstr("there is no trial 26; see 'smemtune db trials'"));
+    EXPECT_THAT(db({"show", "26"}).err, HasSubstr("there is no trial 26; see 'smemtune db trials --db t.db'"));
     for (const std::string word : {"1x", "x", "1.5", "", "99999999999999999999"}) {
         const auto finished = db({"show", word});
         EXPECT_EQ(finished.code, 2) << word;

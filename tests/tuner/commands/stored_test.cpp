@@ -75,6 +75,44 @@ TEST_F(StoredTrials, VerifyListsDamagedRowsAndExitsWith4) {
     EXPECT_EQ(run(*scratch, {"db", "best", "--db", "damaged.db"}).code, 0) << "the rest can be looked at";
 }
 
+TEST_F(StoredTrials, ADamagedTrialIsNamedAndLeftOutOfWhatIsShown) {
+    const std::filesystem::path file = *scratch / "damaged.db";
+    std::filesystem::copy_file(*scratch / "t.db", file, std::filesystem::copy_options::overwrite_existing);
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE)
+        .exec(
+            "UPDATE trials SET configuration = 'garbage' WHERE id = (SELECT w.trial FROM winners AS w "
+            "JOIN problems AS p ON p.id = w.problem WHERE p.size = '16x16x16')");
+    for (const Words& words : {Words{"db", "best"},
+                               {"db", "trials"},
+                               {"db", "importance"},
+                               {"db", "convergence"},
+                               {"report", "page.html"},
+                               {"db", "export", "--winners", "app.db"},
+                               {"db", "export", "--format", "csv", "trials.csv"}}) {
+        auto with_database = words;
+        with_database.insert(with_database.end(), {"--db", "damaged.db"});
+        const auto shown = run(*scratch, with_database);
+        EXPECT_EQ(shown.code, 4) << words.at(1) << shown.err;
+        EXPECT_THAT(shown.err, AllOf(HasSubstr("a damaged row is left out: trial "), HasSubstr("'garbage'")));
+    }
+    EXPECT_THAT(run(*scratch, {"db", "best", "--db", "damaged.db"}).out,
+                AllOf(HasSubstr("48x16x16"), Not(HasSubstr(" 16x16x16"))));
+    EXPECT_EQ(Store(*scratch / "app.db", Store::Access::read).rows({}).size(), 1U);
+    const auto served = run(*scratch, {"run", "--sizes", "16", "--device", "host", "--db", "damaged.db"});
+    EXPECT_EQ(served.code, 0);
+    EXPECT_THAT(served.err, AllOf(HasSubstr("left out what is damaged"), HasSubstr("trial "), HasSubstr("'garbage'"),
+                                  HasSubstr("db verify --db damaged.db")));
+}
+
+TEST_F(StoredTrials, ProposedCommandsNameTheDatabase) {
+    EXPECT_THAT(on_database({"db", "trials", "--sizes", "17"}).err, HasSubstr("See 'smemtune db list --db t.db'"));
+    EXPECT_THAT(on_database({"db", "show", "999999"}).err, HasSubstr("see 'smemtune db trials --db t.db'"));
+    EXPECT_THAT(on_database({"report", "--sizes", "17"}).err, HasSubstr("See 'smemtune db list --db t.db'"));
+    EXPECT_THAT(on_database({"explain", "--trial", "999999"}).err, HasSubstr("see 'smemtune db trials --db t.db'"));
+    EXPECT_THAT(on_database({"db", "export", "--portfolio-text", "texts"}).err,
+                HasSubstr("'smemtune portfolio --db t.db'"));
+}
+
 TEST_F(StoredTrials, TuningAgainMakesDamagedRowsAnew) {
     const std::filesystem::path file = *scratch / "damaged.db";
     std::filesystem::copy_file(*scratch / "t.db", file, std::filesystem::copy_options::overwrite_existing);
@@ -110,7 +148,7 @@ TEST_F(StoredTrials, ExplainTakesTheWinnerOfASizeOrATrial) {
     EXPECT_THAT(other.out, AllOf(HasSubstr("tiled"), HasSubstr("TILE_WIDTH="))) << other.err;
     const auto absent = on_database({"explain", "--sizes", "17"});
     EXPECT_EQ(absent.code, 2);
-    EXPECT_THAT(absent.err, HasSubstr("t.db holds no winner of gemm 17. See 'smemtune db best'"));
+    EXPECT_THAT(absent.err, HasSubstr("t.db holds no winner of gemm 17. See 'smemtune db best --db t.db'"));
     EXPECT_THAT(on_database({"explain", "--sizes", "16", "--templates", "tield"}).err,
                 HasSubstr("by tield; did you mean 'tiled'?"));
 }

@@ -128,12 +128,13 @@ TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
 
 TEST(Report, SaysHowToFindTheCauseOfACrash) {
     auto made = report();
-    EXPECT_THAT(to_text(made), Not(HasSubstr("crash")));
+    EXPECT_THAT(to_text(made, "t.db"), Not(HasSubstr("crash")));
     made.rejected[Stage::crash] = 1;
-    EXPECT_THAT(to_text(made), HasSubstr("to find the cause of a crash, run the same command with '--device host "
-                                         "--checked': it reports accesses outside arrays, with line and thread\n"));
+    EXPECT_THAT(to_text(made, "t.db"),
+                HasSubstr("to find the cause of a crash, run the same command with '--device host "
+                          "--checked': it reports accesses outside arrays, with line and thread\n"));
     made.device = checked({.name = "host: CPU"});
-    EXPECT_THAT(to_text(made), Not(HasSubstr("--checked")));
+    EXPECT_THAT(to_text(made, "t.db"), Not(HasSubstr("--checked")));
 }
 
 TEST(Report, SaysWhatWasVerifiedOrTriedAgain) {

@@ -57,7 +57,8 @@ TEST_F(PortfolioTexts, MembersOfDifferentCompilersAreRefused) {
         (void)portfolio_texts(store, "abcdef");
         FAIL();
     } catch (const StoreError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("different compilers (NVRTC 13.0, NVRTC 13.1); run smemtune portfolio"));
+        EXPECT_THAT(error.what(),
+                    HasSubstr("different compilers (NVRTC 13.0, NVRTC 13.1); run 'smemtune portfolio --db "));
     }
 }
 

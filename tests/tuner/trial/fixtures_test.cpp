@@ -55,7 +55,7 @@ TEST(Fixtures, EachFailureIsOneRejectionAndTheRunGoesOnToTheRightWinner) {
 
     const auto trials = json::parse(run(scratch, {"db", "trials", "--db", "tuned.db", "--json"}).out).at("trials");
     EXPECT_THAT(run(scratch, {"db", "trials", "--db", "tuned.db", "--sizes", "777"}).err,
-                HasSubstr("no trial matches. See 'smemtune db list'"));
+                HasSubstr("no trial matches. See 'smemtune db list --db tuned.db'"));
     EXPECT_EQ(trials.size(), 14U) << "nothing is tried twice";
     std::map<std::string, int> expected_counts;
     for (const auto& failure : failures()) {

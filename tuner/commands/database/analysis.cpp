@@ -30,10 +30,10 @@ int database_compare_command(const Arguments& arguments, const ProcessEnvironmen
     if (!line.parse(arguments)) return success;
     if (line.words().size() != 2) throw UsageError("db compare needs two databases; see 'smemtune db compare --help'");
     const auto format = read_output_format(line);
-    const Store first(line.words()[0], Store::Access::read);
-    const Store second(line.words()[1], Store::Access::read);
+    const ShownDatabase first(line.words()[0]);
+    const ShownDatabase second(line.words()[1]);
     const auto filter = read_database_filter(line);
-    const auto pairs = winner_pairs(first, second, filter);
+    const auto pairs = winner_pairs(first.store(), second.store(), filter);
     if (format == OutputFormat::csv) {
         fmt::print("{}", csv_text(comparison_json(pairs)));
     } else if (format == OutputFormat::json) {
@@ -41,7 +41,7 @@ int database_compare_command(const Arguments& arguments, const ProcessEnvironmen
     } else {
         fmt::print("{}", comparison_text(pairs, line.words()[0], line.words()[1], line.table_width()));
     }
-    return success;
+    return first.result(second.result());
 }
 
 int database_importance_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -61,7 +61,8 @@ int database_importance_command(const Arguments& arguments, const ProcessEnviron
     line.add_database();
     if (!line.parse(arguments)) return success;
     const auto format = read_output_format(line);
-    const Store store(line.database(), Store::Access::read);
+    const ShownDatabase database(line.database());
+    const auto& store = database.store();
     const auto filter = read_database_filter(line);
     const auto groups = stored_importance(store, filter);
     if (format == OutputFormat::csv) {
@@ -71,8 +72,8 @@ int database_importance_command(const Arguments& arguments, const ProcessEnviron
     } else {
         fmt::print("{}", importance_text(groups, line.table_width()));
     }
-    if (groups.empty()) complain_of_nothing(store, filter);
-    return success;
+    if (groups.empty()) complain_of_nothing(line, store, filter);
+    return database.result();
 }
 
 int database_convergence_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {
@@ -91,7 +92,8 @@ int database_convergence_command(const Arguments& arguments, const ProcessEnviro
     line.add_database();
     if (!line.parse(arguments)) return success;
     const auto format = read_output_format(line);
-    const Store store(line.database(), Store::Access::read);
+    const ShownDatabase database(line.database());
+    const auto& store = database.store();
     const auto filter = read_database_filter(line);
     const auto problems = stored_convergence(store, filter);
     if (format == OutputFormat::csv) {
@@ -101,8 +103,8 @@ int database_convergence_command(const Arguments& arguments, const ProcessEnviro
     } else if (!problems.empty()) {
         fmt::print("{}", convergence_text(problems, line.table_width()));
     }
-    if (problems.empty()) complain_of_nothing(store, filter);
-    return success;
+    if (problems.empty()) complain_of_nothing(line, store, filter);
+    return database.result();
 }
 
 }  // namespace smemtune

@@ -33,13 +33,13 @@ void tell_left_out(const std::vector<std::string>& reasons) {
     for (const auto& reason : reasons) fmt::print(stderr, "left out: {}\n", reason);
 }
 
-int export_texts(const Store& store, const fs::path& folder, const std::string& commit) {
+int export_texts(const CommandLine& line, const Store& store, const fs::path& folder, const std::string& commit) {
     const auto texts = portfolio_texts(store, commit);
     const auto outdated = outdated_portfolios(store);
     tell_left_out(outdated);
     if (texts.empty() && !outdated.empty()) return nothing_found;
     if (texts.empty()) {
-        fmt::print(stderr, "the database holds no portfolio; make one with 'smemtune portfolio'\n");
+        fmt::print(stderr, "the database holds no portfolio; make one with {}\n", line.proposed("portfolio"));
         return nothing_found;
     }
     fs::create_directories(folder);
@@ -84,14 +84,15 @@ int export_to(const Store& store, const fs::path& file, bool winners) {
     copy.finish();
     fmt::print("{}: {}, {} of portfolios\n", file.string(), counted(exported.winners, "winner"),
                counted(exported.members, "member"));
-    return success;
+    return exported.has_damage ? bad_database : success;
 }
 
-int export_results(const Store& store, Store::Filter filter, const std::string& format, const fs::path& file) {
+int export_results(const CommandLine& line, const Store& store, Store::Filter filter, const std::string& format,
+                   const fs::path& file) {
     filter.sort = Store::Filter::Sort::id;
     const auto results = stored_results(store, store.rows(filter));
     if (results.empty()) {
-        complain_of_nothing(store, filter);
+        complain_of_nothing(line, store, filter);
         return nothing_found;
     }
     write_results(file, format, results);
@@ -153,11 +154,14 @@ int database_export_command(const Arguments& arguments, const ProcessEnvironment
         if (line.has("format") || line.text(filter).empty()) continue;
         throw UsageError(fmt::format("--{} chooses trials, which only --format writes; leave it out", filter));
     }
-    const Store store(line.database(), Store::Access::read);
+    const ShownDatabase database(line.database());
+    const auto& store = database.store();
     const fs::path file = line.words().front();
-    if (line.has("format")) return export_results(store, read_database_filter(line), line.text("format"), file);
-    if (line.flag("portfolio-text")) return export_texts(store, file, process_environment.commit);
-    return export_to(store, file, !line.flag("portfolio"));
+    if (line.has("format")) {
+        return database.result(export_results(line, store, read_database_filter(line), line.text("format"), file));
+    }
+    if (line.flag("portfolio-text")) return export_texts(line, store, file, process_environment.commit);
+    return database.result(export_to(store, file, !line.flag("portfolio")));
 }
 
 int database_compile_command(const Arguments& arguments, const ProcessEnvironment& process_environment) {

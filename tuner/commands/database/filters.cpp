@@ -26,11 +26,18 @@ Store::Filter read_database_filter(const CommandLine& line) {
             .operations = split(line.text("operation"), ',')};
 }
 
-void complain_of_nothing(const Store& store, const Store::Filter& filter) {
-    fmt::print(stderr,
-               "no trial matches{} See 'smemtune db list'; a part of a name is written with *, as in '*tiled'\n",
-               did_you_mean_stored(store, filter.kernel_templates));
+void complain_of_nothing(const CommandLine& line, const Store& store, const Store::Filter& filter) {
+    fmt::print(stderr, "no trial matches{} See {}; a part of a name is written with *, as in '*tiled'\n",
+               did_you_mean_stored(store, filter.kernel_templates), line.proposed("db list"));
 }
+
+ShownDatabase::ShownDatabase(const std::filesystem::path& file)
+    : store_(file, Store::Access::read,
+             {.on_damage = [name = file.string(), damages = damages_](const std::string& reason) {
+                 if (!damages->insert(reason).second) return;
+                 fmt::print(stderr, "{}: a damaged row is left out: {}; tune its problem again to replace it\n", name,
+                            reason);
+             }}) {}
 
 void add_output_formats(CommandLine& line) {
     line.add_wide();

@@ -1,7 +1,10 @@
 // The options that the subcommands of `smemtune db` share.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
 
 #include "db/store.h"
 #include "tuner/cli/command_line.h"
@@ -17,7 +20,23 @@ void add_database_filters(CommandLine& line);
 Store::Filter read_database_filter(const CommandLine& line);
 
 /// Says on standard error that no trial matches, and what the user may have meant.
-void complain_of_nothing(const Store& store, const Store::Filter& filter);
+void complain_of_nothing(const CommandLine& line, const Store& store, const Store::Filter& filter);
+
+/// A database that a command shows. Its damaged trials are left out, and each is named once on standard error.
+class ShownDatabase {
+public:
+    explicit ShownDatabase(const std::filesystem::path& file);
+
+    [[nodiscard]] const Store& store() const { return store_; }
+    /// How many damaged trials were left out.
+    [[nodiscard]] std::size_t damages() const { return damages_->size(); }
+    /// The exit code of a command that read the database: `code`, or bad_database if a trial was left out.
+    [[nodiscard]] int result(int code = success) const { return damages() == 0 ? code : bad_database; }
+
+private:
+    std::shared_ptr<std::set<std::string>> damages_ = std::make_shared<std::set<std::string>>();
+    Store store_;
+};
 
 enum class OutputFormat { text, json, csv };
 

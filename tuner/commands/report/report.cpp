@@ -11,6 +11,7 @@
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/sizes.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/database/filters.h"
 #include "tuner/page/data/page_comparison.h"
 #include "tuner/page/data/page_data.h"
 #include "tuner/page/page.h"
@@ -88,17 +89,18 @@ int report_command(const Arguments& arguments, const ProcessEnvironment& process
     }
     const auto begin = std::chrono::steady_clock::now();
     const fs::path file = line.words().empty() ? "report.html" : line.words().front();
-    const Store store(line.database(), Store::Access::read);
+    const ShownDatabase database(line.database());
+    const auto& store = database.store();
     if (store.count(request.filter) == 0) {
-        fmt::print(stderr, "no trial matches{} See 'smemtune db list'\n",
-                   did_you_mean_stored(store, request.filter.kernel_templates));
+        fmt::print(stderr, "no trial matches{} See {}\n", did_you_mean_stored(store, request.filter.kernel_templates),
+                   line.proposed("db list"));
         return nothing_found;
     }
     const auto html = page_html(page_data(store, request), PageSource::file);
     write_page(file, html);
     fmt::print("{}: {:.1f} MB, written in {:.1f} s; open it in a browser\n", file.string(),
                static_cast<double>(html.size()) * 1e-6, seconds_since(begin));
-    return success;
+    return database.result();
 }
 
 }  // namespace smemtune

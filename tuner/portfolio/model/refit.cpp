@@ -9,6 +9,7 @@
 
 #include "templates/predict/bound_launch.h"
 #include "templates/predict/correction.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/portfolio/model/fit.h"
 #include "util/hash.h"
 
@@ -62,13 +63,15 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string remedy() const { return command_for(store_.summary().path, "portfolio"); }
+
     [[nodiscard]] const KernelTemplate& template_of(const PortfolioRow& member) const {
         for (const auto& kernel : templates_) {
             if (kernel.name == member.kernel_template && kernel.is_same_code(member.template_hash)) return kernel;
         }
         throw StoreError("the portfolio's member " + member.kernel_template + " " +
-                         to_text(member.member.configuration) +
-                         " is of another version of the template; run smemtune portfolio on the device");
+                         to_text(member.member.configuration) + " is of another version of the template; run " +
+                         remedy() + " on the device");
     }
 
     void add_member(const PortfolioRow& row) {
@@ -116,7 +119,7 @@ private:
         }
         problems_.assign(problems.begin(), problems.end());
         if (problems_.empty()) {
-            throw StoreError("no times of the portfolio's members are stored; run smemtune portfolio on the device");
+            throw StoreError("no times of the portfolio's members are stored; run " + remedy() + " on the device");
         }
     }
 
