@@ -266,7 +266,7 @@ void print(const std::vector<DeviceRun>& device_runs, const Settings& settings, 
         } else {
             if (settings.device_runs > 1) fmt::print("{}\n", device_run.group.device.name);
             fmt::print("{}", settings.validations > 0 ? to_text(device_run.validation, settings.width)
-                                                      : to_text(device_run.report, settings.width));
+                                                      : to_text(device_run.report, settings.database, settings.width));
         }
     }
     if (!json || all.empty()) return;

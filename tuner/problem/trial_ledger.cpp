@@ -31,6 +31,10 @@ std::string code_key(const TrialInput& input) {
     return content_hash(key);
 }
 
+std::string full_reason(const TemplateSearch& search, const Rejection& rejection) {
+    return search.kernel_template().name + " " + std::string(to_text(rejection.stage)) + ": " + rejection.reason;
+}
+
 }  // namespace
 
 std::string code_hash_of(const Binary& binary) { return sha256(std::as_bytes(std::span(binary.code))); }
@@ -146,7 +150,6 @@ void TrialLedger::release() {
     unverified_.clear();
     for (auto& [search, record] : stored_) {
         if (!answers_request(record)) continue;
-        ++run_.report.recalled;
         learn(*search, std::move(record), true);
     }
     stored_.clear();
@@ -202,7 +205,6 @@ bool TrialLedger::recall(TemplateSearch& search, const Configuration& configurat
         return stored.search == &search && stored.record.configuration == configuration;
     });
     if (unverified && (is_awaited || record->is_verified() || may_be_among_the_fastest(*record))) return false;
-    ++run_.report.recalled;
     learn(search, std::move(*record), true);
     return true;
 }
@@ -218,8 +220,7 @@ const TrialLedger::Trial& TrialLedger::add(TemplateSearch& search, TrialRecord r
     auto& report = run_.report;
     if (const auto* rejection = std::get_if<Rejection>(&record.outcome)) {
         ++report.rejected[rejection->stage];
-        ++report.reasons[search.kernel_template().name + " " + std::string(to_text(rejection->stage)) + ": " +
-                         rejection->reason];
+        ++report.reasons[full_reason(search, *rejection)];
     } else {
         ++(timed ? report.measured : report.verified_again);
     }
@@ -267,6 +268,11 @@ void TrialLedger::replace_as_winner(Trial& trial, TrialRecord record, const Bina
 const TrialLedger::Trial& TrialLedger::learn(TemplateSearch& search, TrialRecord record, bool recalled) {
     trials_.push_back({&search, std::move(record), transfers_});
     const auto& trial = trials_.back();
+    if (recalled) {
+        ++run_.report.recalled;
+        const auto* rejection = std::get_if<Rejection>(&trial.record.outcome);
+        if (rejection != nullptr) ++run_.report.recalled_reasons[full_reason(search, *rejection)];
+    }
     stop_awaiting(trial);
     const auto* measured = trial.measurement();
     const auto cost = measured != nullptr ? cost_of(*measured) : std::nullopt;

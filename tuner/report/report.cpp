@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tuner/cli/shell_text.h"
 #include "tuner/report/json.h"
 #include "tuner/report/table.h"
 #include "tuner/report/text.h"
@@ -92,18 +93,18 @@ std::string worker_table(const TuneReport& report, std::size_t width) {
 
 // Lists the first five reasons with their counts. `more` is the command that shows all of them.
 template <class Count>
-std::string first_of(const std::map<std::string, Count>& reasons, const char* more, std::size_t width) {
+std::string first_of(const std::map<std::string, Count>& reasons, const std::string& more, std::size_t width) {
     constexpr std::size_t most = 5;
     std::string text;
     std::size_t shown = 0;
     for (const auto& [reason, count] : reasons) {
-        if (shown++ == most) return text + fmt::format("  ... more with '{}'\n", more);
+        if (shown++ == most) return text + fmt::format("  ... more with {}\n", more);
         text += folded(fmt::format("{} x {}", count_text(count), reason), width, 2, 6);
     }
     return text;
 }
 
-std::string count_lines(const TuneReport& report, std::size_t width) {
+std::string count_lines(const TuneReport& report, std::size_t width, const std::filesystem::path& database) {
     std::size_t rejected = 0;
     std::string stages;
     for (const auto& [stage, count] : report.rejected) {
@@ -126,7 +127,12 @@ std::string count_lines(const TuneReport& report, std::size_t width) {
             count_text(report.retried) + " tried again that crashed or ran past their deadline in an earlier run",
             width);
     }
-    text += first_of(report.reasons, "smemtune db trials --rejected", width);
+    const auto rejected_trials = command_for(database, "db trials --rejected");
+    text += first_of(report.reasons, rejected_trials, width);
+    const auto has_winner = [](const ProblemResult& result) { return result.best.has_value(); };
+    if (!report.recalled_reasons.empty() && !std::ranges::all_of(report.problems, has_winner)) {
+        text += "rejected in earlier runs\n" + first_of(report.recalled_reasons, rejected_trials, width);
+    }
     if (report.rejected.contains(Stage::crash) && !is_checked(report.device)) {
         text += folded(
             "to find the cause of a crash, run the same command with '--device host --checked': it reports accesses "
@@ -135,7 +141,7 @@ std::string count_lines(const TuneReport& report, std::size_t width) {
     }
     if (!report.left_out.empty()) {
         text += "left out beforehand, for the device's limits\n" +
-                first_of(report.left_out, "smemtune templates NAME", width);
+                first_of(report.left_out, "'smemtune templates NAME'", width);
     }
     return text;
 }
@@ -152,13 +158,13 @@ std::string invalid_text(const ProblemResult& result, std::size_t width) {
     return text;
 }
 
-std::string to_text(const TuneReport& report, std::size_t width) {
+std::string to_text(const TuneReport& report, const std::filesystem::path& database, std::size_t width) {
     std::string text;
     if (!report.problems.empty()) {
         text = winner_table(report, width) + search_table(report, width) + effort_table(report, width) +
                worker_table(report, width);
     }
-    return text + "\n" + count_lines(report, width);
+    return text + "\n" + count_lines(report, width, database);
 }
 
 nlohmann::json to_json(const Effort& effort) {
@@ -211,6 +217,7 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
             {"unfinished", report.unfinished},
             {"rejected", rejected},
             {"reasons", report.reasons},
+            {"recalled_reasons", report.recalled_reasons},
             {"left_out", report.left_out},
             {"problems", problems},
             {"workers", workers}};

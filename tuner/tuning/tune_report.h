@@ -68,8 +68,9 @@ struct TuneReport {
     std::size_t verified_again = 0;  ///< how many stored measurements with another verification identity were verified
     std::size_t retried = 0;         ///< how many stored crashes and timeouts were tried again
     std::size_t same_code = 0;       ///< how many measured candidates had the machine code of another configuration
-    std::map<Stage, std::size_t> rejected{};       ///< rejections of this run: the number for each stage
-    std::map<std::string, std::size_t> reasons{};  ///< rejections of this run: the number for each full reason
+    std::map<Stage, std::size_t> rejected{};                ///< rejections of this run: the number for each stage
+    std::map<std::string, std::size_t> reasons{};           ///< rejections of this run: the number for each full reason
+    std::map<std::string, std::size_t> recalled_reasons{};  ///< the same for stored rejections, which were not retried
     /// The number of configurations that were never tried because they exceed the device's limits, by template and
     /// limit.
     std::map<std::string, std::uint64_t> left_out{};

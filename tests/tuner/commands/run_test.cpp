@@ -92,6 +92,16 @@ TEST_F(OwnKernel, PrintsToStandardErrorSoThatJsonCanBeParsed) {
     EXPECT_THAT(finished.err, HasSubstr("from the kernel"));
 }
 
+TEST_F(OwnKernel, TheReasonsOfAnEarlierRunAreShownIfNothingIsRight) {
+    replace("= value;", "= value + 1;");
+    const auto first = tune("16");
+    EXPECT_EQ(first.code, 1);
+    EXPECT_THAT(first.out, HasSubstr("1 x work wrong: "));
+    const auto second = tune("16");
+    EXPECT_EQ(second.code, 1);
+    EXPECT_THAT(second.out, AllOf(HasSubstr("rejected in earlier runs\n"), HasSubstr("1 x work wrong: ")));
+}
+
 TEST(TemplatesCommand, TellsTheHighestComputeCapability) {
     const Scratch scratch;
     EXPECT_THAT(run(scratch, {"templates", "wgmma_tiled", "--device", "sm_90"}).out,

@@ -51,19 +51,19 @@ std::string line_with(const std::string& text, const std::string& word) {
 }
 
 TEST(Report, ALineForEachProblemSaysWhatWonAndHowFastItIs) {
-    const auto line = line_with(to_text(report()), "1024x1024x1024");
+    const auto line = line_with(to_text(report(), "t.db"), "1024x1024x1024");
     EXPECT_THAT(line, HasSubstr("tiled"));
     EXPECT_THAT(line, HasSubstr("TILE_WIDTH=32"));
     EXPECT_THAT(line, HasSubstr("100 us"));
     EXPECT_THAT(line, HasSubstr("21.47 T")) << "2 * 1024^3 operations in 100 us are 21.47 TFLOP/s";
-    EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("34.36 T"));
+    EXPECT_THAT(line_with(to_text(report(), "t.db"), "4096x4096x4096"), HasSubstr("34.36 T"));
 }
 
 TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
     auto made = report();
     made.workers = {{.device = "0", .start = 0.25, .prepare = 0.125, .trials = 0.5},
                     {.device = "1", .finals = 0.5, .compiler = 0.0625, .idle = 0.5}};
-    const auto text = to_text(made);
+    const auto text = to_text(made, "t.db");
     EXPECT_EQ(line_with(text, "messages"), "device  start  prepare  trials  finals  compiler  idle  messages");
     EXPECT_EQ(line_with(text, "0.12"), "0        0.25     0.12    0.50    0.00      0.00  0.00      0.38")
         << "messages take the rest of 1.25 s";
@@ -74,35 +74,35 @@ TEST(Report, ALineForEachWorkerSaysWhereItsTimeWent) {
 
 TEST(Report, TheShareOfThePeakIsThatOfTheDevice) {
     // The device's peak is 132 SMs * 128 FP32 units * 2 operations * 1.98 GHz = 66.9 TFLOP/s.
-    EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("32.1 %"));
-    EXPECT_THAT(line_with(to_text(report()), "4096x4096x4096"), HasSubstr("51.4 %"));
+    EXPECT_THAT(line_with(to_text(report(), "t.db"), "1024x1024x1024"), HasSubstr("32.1 %"));
+    EXPECT_THAT(line_with(to_text(report(), "t.db"), "4096x4096x4096"), HasSubstr("51.4 %"));
 }
 
 TEST(Report, ADeviceWithoutAKnownPeakHasNoShareOfIt) {
     auto made = report();
     made.device.clock_khz = 0;
-    EXPECT_THAT(to_text(made), Not(HasSubstr("%")));
+    EXPECT_THAT(to_text(made, "t.db"), Not(HasSubstr("%")));
 }
 
 TEST(Report, TimesBaselineComparesWithTheBaselinesBest) {
-    EXPECT_THAT(line_with(to_text(report()), "1024x1024x1024"), HasSubstr("2.50"));
+    EXPECT_THAT(line_with(to_text(report(), "t.db"), "1024x1024x1024"), HasSubstr("2.50"));
     auto made = report();
     made.problems[0].baseline_us.reset();
-    EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), Not(HasSubstr("2.50")));
+    EXPECT_THAT(line_with(to_text(made, "t.db"), "1024x1024x1024"), Not(HasSubstr("2.50")));
 }
 
 TEST(Report, AnOperationWithoutArithmeticHasNoRate) {
     auto made = report();
     made.problems.resize(1);
     made.problems[0].operations = 0;
-    EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), Not(HasSubstr("%")));
+    EXPECT_THAT(line_with(to_text(made, "t.db"), "1024x1024x1024"), Not(HasSubstr("%")));
     EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("flops"));
 }
 
 TEST(Report, AProblemWithoutARightConfigurationSaysSo) {
     auto made = report();
     made.problems[0].best.reset();
-    EXPECT_THAT(line_with(to_text(made), "1024x1024x1024"), HasSubstr("none was right"));
+    EXPECT_THAT(line_with(to_text(made, "t.db"), "1024x1024x1024"), HasSubstr("none was right"));
     EXPECT_FALSE(to_json(made, "x.db").at("problems").at(0).contains("winner"));
 }
 
@@ -110,7 +110,7 @@ TEST(Report, AProblemWithoutAValidConfigurationSaysWhy) {
     auto made = report();
     made.problems[0].best.reset();
     made.problems[0].invalid = {{"matrix_vector", "one operand is a vector (M == 1)"}};
-    const auto text = to_text(made);
+    const auto text = to_text(made, "t.db");
     EXPECT_THAT(line_with(text, "1024x1024x1024"), HasSubstr("none is valid"));
     EXPECT_THAT(text,
                 HasSubstr("matrix_vector has no valid configuration for gemm f32 nn 1024x1024x1024; its default is "
@@ -120,7 +120,7 @@ TEST(Report, AProblemWithoutAValidConfigurationSaysWhy) {
 }
 
 TEST(Report, CountsWhatWasTriedAndWhyWhatFailed) {
-    const auto text = to_text(report());
+    const auto text = to_text(report(), "t.db");
     EXPECT_THAT(text, HasSubstr("20 configurations: 3 known before, 14 measured, 3 rejected: 2 wrong, 1 timeout"));
     EXPECT_THAT(text, HasSubstr("2 x tiled wrong: C[0,0] is nan"));
     EXPECT_THAT(text, HasSubstr("4 x tiled: threads per block"));
@@ -139,11 +139,11 @@ TEST(Report, SaysHowToFindTheCauseOfACrash) {
 
 TEST(Report, SaysWhatWasVerifiedOrTriedAgain) {
     auto made = report();
-    EXPECT_THAT(to_text(made), Not(HasSubstr(" again")));
+    EXPECT_THAT(to_text(made, "t.db"), Not(HasSubstr(" again")));
     made.verified_again = 3;
     made.retried = 2;
-    EXPECT_THAT(to_text(made), HasSubstr("3 verified again"));
-    EXPECT_THAT(to_text(made), HasSubstr("2 tried again that crashed"));
+    EXPECT_THAT(to_text(made, "t.db"), HasSubstr("3 verified again"));
+    EXPECT_THAT(to_text(made, "t.db"), HasSubstr("2 tried again that crashed"));
     EXPECT_EQ(to_json(made, "x.db").at("verified_again"), 3);
     EXPECT_EQ(to_json(made, "x.db").at("retried"), 2);
 }
@@ -151,22 +151,22 @@ TEST(Report, SaysWhatWasVerifiedOrTriedAgain) {
 TEST(Report, ManyReasonsEndInACommandThatShowsThemAll) {
     auto made = report();
     for (int i = 0; i < 100; ++i) made.reasons["reason " + std::to_string(i)] = 1;
-    EXPECT_THAT(to_text(made), HasSubstr("smemtune db trials --rejected"));
-    EXPECT_LT(to_text(made).size(), 2000U);
+    EXPECT_THAT(to_text(made, "t.db"), HasSubstr("smemtune db trials --rejected"));
+    EXPECT_LT(to_text(made, "t.db").size(), 2000U);
 }
 
 TEST(Report, FiveReasonsAreShownInFull) {
     auto made = report();
     made.reasons.clear();
     for (int i = 1; i <= 5; ++i) made.reasons["reason " + std::to_string(i)] = 1;
-    EXPECT_THAT(to_text(made), AllOf(HasSubstr("reason 5"), Not(HasSubstr("... more"))));
+    EXPECT_THAT(to_text(made, "t.db"), AllOf(HasSubstr("reason 5"), Not(HasSubstr("... more"))));
     made.reasons["reason 6"] = 1;
-    EXPECT_THAT(to_text(made), AllOf(HasSubstr("reason 5"), Not(HasSubstr("reason 6")), HasSubstr("... more")));
+    EXPECT_THAT(to_text(made, "t.db"), AllOf(HasSubstr("reason 5"), Not(HasSubstr("reason 6")), HasSubstr("... more")));
 }
 
 TEST(Report, ARunThatEndedBeforeItsFirstProblemHasNoTable) {
     const TuneReport nothing{.device = model_device("sm_90")};
-    EXPECT_THAT(to_text(nothing), HasSubstr("0 configurations"));
+    EXPECT_THAT(to_text(nothing, "t.db"), HasSubstr("0 configurations"));
     EXPECT_EQ(to_json(nothing, "x.db").at("problems").size(), 0U);
 }
 
@@ -200,7 +200,7 @@ TEST(Report, ATableSaysWhereTheTimeWentAndWhyEachSizeEnded) {
     made.problems.at(0).ended = "gain unlikely";
     made.problems.at(0).effort = {
         .compile = 3.5, .verify = 0.25, .time = 1.125, .finals = 0.5, .wait = 0.75, .total = 2};
-    const auto text = to_text(made);
+    const auto text = to_text(made, "t.db");
     EXPECT_EQ(line_with(text, "gain unlikely"), "gemm f32 nn 1024x1024x1024     64    710  gain unlikely     2.00");
     EXPECT_EQ(line_with(text, "3.50"), "gemm f32 nn 1024x1024x1024     3.50    0.25  1.12    0.50  0.75");
     const auto effort = to_json(made, "x.db").at("problems").at(0).at("effort");
@@ -248,7 +248,7 @@ TuneReport full() {
 }
 
 TEST(Report, TheTextOfARunHasEveryFigure) {
-    EXPECT_EQ(to_text(full()),
+    EXPECT_EQ(to_text(full(), "t.db"),
               "problem                  winner               time  FLOP/s  of peak  x baseline  "
               "differs from default\n"
               "gemm f32 nn 1000x100x10  tiled (NOT CHECKED)  4 us  0.50 T    0.7 %        2.50  "
@@ -291,6 +291,7 @@ TEST(Report, TheJsonOfARunHasEveryFieldUnderItsName) {
         "planned": 1001, "recalled": 1002, "measured": 1003, "same_code": 1006, "verified_again": 1004, "retried": 1005,
         "unfinished": 1007,
         "rejected": {"limits": 3, "wrong": 2000}, "reasons": {"tiled wrong: C[0,0] is nan": 2000},
+        "recalled_reasons": {},
         "left_out": {"tiled: threads per block": 4},
         "workers": [{"device_id": "1", "start_seconds": 0.5, "prepare_seconds": 1.0, "trials_seconds": 2.0,
                      "finals_seconds": 4.0, "compiler_seconds": 8.0, "idle_seconds": 16.0}],

@@ -155,7 +155,7 @@ protected:
 };
 
 TEST_P(Width, OfTheReportOfTune) {
-    const auto text = to_text(tuned(), GetParam());
+    const auto text = to_text(tuned(), "t.db", GetParam());
     expect_to_fit(text);
     for (const auto* part : {"512x512x512", "BLOCK_K=32", "STAGES=4", "1.234 ms", "100.00", "1,412,312", "9999.00"}) {
         EXPECT_THAT(text, HasSubstr(part));
