@@ -251,6 +251,7 @@ public:
     struct Damage {
         std::string row;     ///< such as "trial 17" or "machine code of tiled TILE=16 for sm_90a"
         std::string reason;  ///< what is wrong, in one line
+        std::string remedy;  ///< what the user can do
     };
     /// Reads the whole database and returns its damaged rows.
     [[nodiscard]] std::vector<Damage> damages() const;

@@ -176,7 +176,9 @@ int verify_command(const Arguments& arguments, const ProcessEnvironment& process
                       .summary = "Read the whole database and list damaged rows. Exit code 4 if there are any.",
                       .examples = {{"smemtune db verify", ""}},
                       .notes = "Compares machine code and templates with their stored SHA-256. No application loads a "
-                               "row that differs. To replace damaged rows, tune the same problems with the same "
+                               "row that differs. Also finds rows that cannot be read, times that no launch can take, "
+                               "extents that are not positive, and identities of another form. To replace damaged "
+                               "rows, tune the same problems with the same "
                                "templates again. This does not replace rows of earlier versions of a template."});
     line.add_database();
     line.add_json();
@@ -185,11 +187,13 @@ int verify_command(const Arguments& arguments, const ProcessEnvironment& process
     const int result = damages.empty() ? success : bad_database;
     if (line.flag("json")) {
         auto list = nlohmann::json::array();
-        for (const auto& [row, reason] : damages) list.push_back({{"row", row}, {"reason", reason}});
+        for (const auto& [row, reason, remedy] : damages) {
+            list.push_back({{"row", row}, {"reason", reason}, {"remedy", remedy}});
+        }
         print_json_document("db verify", {{"damaged", list}});
         return result;
     }
-    for (const auto& [row, reason] : damages) fmt::print("{}: {}\n", row, reason);
+    for (const auto& [row, reason, remedy] : damages) fmt::print("{}: {}; {}\n", row, reason, remedy);
     fmt::print("{}\n", damages.empty() ? "no row is damaged" : fmt::format("{} damaged", damages.size()));
     return result;
 }

@@ -54,6 +54,45 @@ TEST_F(DamageTest, NothingIsDamagedThatWasOnlyStored) {
     EXPECT_EQ(error_of_binary() + error_of_template(), "");
 }
 
+TEST_F(DamageTest, TimesExtentsAndIdentitiesThatNothingCanHaveAreListed) {
+    const auto damage_after = [&](const std::string& edit) {
+        const auto edited = scratch / "edited.db";
+        std::filesystem::copy_file(file, edited, std::filesystem::copy_options::overwrite_existing);
+        execute(edited, edit);
+        const auto found = Store(edited, Store::Access::read).damages();
+        EXPECT_EQ(found.size(), 1U) << edit;
+        if (found.empty()) return std::string();
+        EXPECT_NE(found[0].remedy, "") << edit;
+        return found[0].row + ": " + found[0].reason;
+    };
+    for (const auto* time : {"0", "1e13", "1e-300"}) {
+        EXPECT_EQ(damage_after("UPDATE trials SET median_us = " + std::string(time) + " WHERE id = 1")
+                      .find("trial 1: median_us is "),
+                  0U)
+            << time;
+    }
+    EXPECT_EQ(
+        damage_after("UPDATE trials SET samples_us = '[8, 0]' WHERE id = 1").find("trial 1: a time of samples_us"), 0U);
+    EXPECT_EQ(damage_after("UPDATE trials SET spread_us = 1e13 WHERE id = 1").find("trial 1: spread_us is "), 0U);
+    EXPECT_EQ(damage_after("UPDATE trials SET code_hash = 'xyz' WHERE id = 1"),
+              "trial 1: code_hash is 'xyz', which is no hash");
+    EXPECT_EQ(damage_after("UPDATE trials SET verified_by = 'xyz' WHERE id = 1"),
+              "trial 1: verified_by is 'xyz', which is no verification identity");
+    EXPECT_EQ(damage_after(R"(UPDATE problems SET extents = '{"M":512,"N":0,"K":512}')"),
+              "problem 1 (512x512x512): the extent N is 0, which is not positive");
+    EXPECT_EQ(damage_after("UPDATE trials SET configuration = 'garbage' WHERE id = 1")
+                  .find("trial 1: configuration cannot be read"),
+              0U);
+}
+
+TEST_F(DamageTest, TuningForgetsTrialsWithImpossibleTimes) {
+    execute(file, "UPDATE trials SET median_us = 1e13 WHERE configuration = 'TILE_WIDTH=8'");
+    Store store(file);
+    store.forget_damaged(key);
+    EXPECT_EQ(store.trials(key).size(), 1U);
+    EXPECT_EQ(damaged(), Rows{});
+}
+
 TEST_F(DamageTest, AListingLeavesDamagedRowsOutIfTheCallerIsTold) {
     execute(file, "UPDATE trials SET configuration = 'garbage' WHERE configuration = 'TILE_WIDTH=8'");
     EXPECT_NE(error_of([&] {
