@@ -19,6 +19,7 @@
 #include "tuner/cli/interruption.h"
 #include "tuner/cli/shell_text.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/database/filters.h"
 #include "tuner/portfolio/build.h"
 #include "tuner/portfolio/check.h"
 #include "tuner/portfolio/model/class_problem.h"
@@ -267,7 +268,7 @@ int portfolio_command(const Arguments& arguments, const ProcessEnvironment& proc
     watch_for_interruption("\ninterrupted: finishing the trial in flight; interrupt again to stop at once\n");
     std::signal(SIGPIPE, SIG_IGN);
 
-    Store store(line.database());
+    Store store(database_to_write(line));
     // Low precision is enough, because configurations that differ by less than a few percent are equally good members.
     const SamplingPolicy sampling{.batch_us = 1000, .most_samples = 5, .steady_spread = 0.01};
     std::vector<std::unique_ptr<Worker>> workers;

@@ -12,6 +12,7 @@
 #include "tuner/cli/argument_parsing.h"
 #include "tuner/cli/interruption.h"
 #include "tuner/commands/command.h"
+#include "tuner/commands/database/filters.h"
 #include "tuner/page/page_file.h"
 #include "tuner/report/json.h"
 #include "tuner/report/progress.h"
@@ -351,7 +352,7 @@ int tune_command(const Arguments& arguments, const ProcessEnvironment& process_e
         device_run.group = std::move(group);
     }
     settings.device_runs = device_runs.size();
-    settings.database = line.database();
+    settings.database = database_to_write(line);
     for (auto& device_run : device_runs) {
         const auto& device = device_run.group.device;
         device_run.request = read_request(line, device);

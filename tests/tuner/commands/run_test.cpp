@@ -92,6 +92,14 @@ TEST_F(OwnKernel, PrintsToStandardErrorSoThatJsonCanBeParsed) {
     EXPECT_THAT(finished.err, HasSubstr("from the kernel"));
 }
 
+TEST_F(OwnKernel, IsNotTunedIntoAFolderThatDoesNotExist) {
+    const auto refused = run(scratch, {"tune", "--sizes", "16", "--evaluations", "1", "--device", "host", "--templates",
+                                       "k", "--db", "typo/t.db"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("--db typo/t.db: there is no folder "), HasSubstr("make it")));
+    EXPECT_FALSE(std::filesystem::exists(scratch / "typo"));
+}
+
 TEST_F(OwnKernel, TheReasonsOfAnEarlierRunAreShownIfNothingIsRight) {
     replace("= value;", "= value + 1;");
     const auto first = tune("16");

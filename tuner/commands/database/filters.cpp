@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tuner/cli/argument_parsing.h"
@@ -24,6 +25,17 @@ Store::Filter read_database_filter(const CommandLine& line) {
             .kernel_templates = split(templates, ','),
             .sizes = stored_sizes(line.text("sizes"), known_size_forms(line.text("operation"))),
             .operations = split(line.text("operation"), ',')};
+}
+
+std::filesystem::path database_to_write(const CommandLine& line) {
+    auto file = line.database();
+    const auto folder = std::filesystem::absolute(file).parent_path();
+    std::error_code unknown;
+    if (line.given("db") && !std::filesystem::exists(folder, unknown) && !unknown) {
+        throw UsageError(
+            fmt::format("--db {}: there is no folder {}; make it, or check the path", file.string(), folder.string()));
+    }
+    return file;
 }
 
 void complain_of_nothing(const CommandLine& line, const Store& store, const Store::Filter& filter) {

@@ -19,6 +19,10 @@ inline constexpr const char* database_patterns =
 void add_database_filters(CommandLine& line);
 Store::Filter read_database_filter(const CommandLine& line);
 
+/// The database of --db, for a command that creates the file if it is absent. Only the folder of the default database
+/// is created: throws UsageError if the user named a file in a folder that does not exist.
+std::filesystem::path database_to_write(const CommandLine& line);
+
 /// Says on standard error that no trial matches, and what the user may have meant.
 void complain_of_nothing(const CommandLine& line, const Store& store, const Store::Filter& filter);
 
