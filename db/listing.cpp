@@ -29,6 +29,13 @@ WHERE device = ? AND problem = ? AND cut_short = 0 AND verified_by IS NOT NULL
     AND template IN (SELECT id FROM templates WHERE name = ?)
 ORDER BY median_us LIMIT 1)sql";
 
+constexpr auto templates_with_later_versions = R"sql(
+WITH latest AS (SELECT k.id, k.name, k.operation, max(t.finished_at) AS at
+                FROM templates AS k JOIN trials AS t ON t.template = k.id GROUP BY k.id)
+SELECT a.id FROM latest AS a
+WHERE EXISTS (SELECT 1 FROM latest AS b WHERE b.name = a.name AND b.operation = a.operation AND b.at > a.at)
+ORDER BY a.id)sql";
+
 constexpr auto counts = R"sql(
 SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM devices),
        (SELECT count(*) FROM templates), (SELECT count(*) FROM problems),
@@ -121,6 +128,10 @@ std::optional<TrialRow> Store::fastest(std::int64_t device, std::int64_t problem
         "WHERE t.device = ? AND t.problem = ? AND t.cut_short = 0 AND t.verified_by IS NOT NULL "
         "ORDER BY t.median_us, t.id LIMIT 1");
     return state_->guarded([&] { return state_->query(sql).with(device, problem).first(read_row); });
+}
+
+std::vector<std::int64_t> Store::earlier_versions() const {
+    return state_->guarded([&] { return state_->query(templates_with_later_versions).all(read_id); });
 }
 
 std::vector<std::int64_t> Store::templates_of(const std::string& operation) const {

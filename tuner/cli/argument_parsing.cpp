@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "templates/manifest/catalog.h"
+#include "tuner/cli/shell_text.h"
 #include "tuner/cli/suggestion.h"
 #include "tuner/report/text.h"
 
@@ -114,6 +115,19 @@ std::string did_you_mean_stored(const Store& store, const std::vector<std::strin
         if (!known.contains(name)) return did_you_mean(name, {known.begin(), known.end()});
     }
     return ".";
+}
+
+std::string tuning_command(const CommandLine& line, const std::string& sizes, const std::string& layout) {
+    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
+    const auto& operation = line.text("operation");
+    const auto& type = line.text("type");
+    auto text = "smemtune --device " + line.text("device");
+    if (!operation.empty()) text += " --operation " + operation;
+    text += " --sizes " + sizes;
+    if (type != "f32") text += " --type " + type;
+    if (!layout.empty() && layout != "nn") text += " --layout " + layout;
+    if (!templates.empty()) text += " --templates " + shell_word(templates);
+    return text + " --db " + shell_word(line.database().string());
 }
 
 std::string best_template(Runtime& runtime, const Problem& problem, const TemplateChoice& choice) {

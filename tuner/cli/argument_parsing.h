@@ -45,6 +45,9 @@ void require_no_database(const std::filesystem::path& file);
 /// `store` has no trial of one of these templates, the text may suggest a similar name, as in did_you_mean().
 std::string did_you_mean_stored(const Store& store, const std::vector<std::string>& names);
 
+/// The command that tunes a problem with the options of `line`: --device, --templates, --operation, --type and --db.
+std::string tuning_command(const CommandLine& line, const std::string& sizes, const std::string& layout);
+
 /// The template of `choice` with the best kernel for `problem`. The closest match is the best; among equally close
 /// matches, the one with the shortest expected time. Empty if the user did not restrict the templates. Throws
 /// FetchError if `choice` has several templates and none of them has a kernel.

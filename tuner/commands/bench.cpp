@@ -149,19 +149,6 @@ std::string command_line(Arguments arguments) {
     return shell_text("smemtune bench", arguments);
 }
 
-std::string remedy(const CommandLine& line, const std::string& sizes, const std::string& layout) {
-    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
-    const auto& operation = line.text("operation");
-    const auto& type = line.text("type");
-    auto text = "smemtune --device " + line.text("device");
-    if (!operation.empty()) text += " --operation " + operation;
-    text += " --sizes " + sizes;
-    if (type != "f32") text += " --type " + type;
-    if (!layout.empty() && layout != "nn") text += " --layout " + layout;
-    if (!templates.empty()) text += " --templates " + shell_word(templates);
-    return text + " --db " + shell_word(line.database().string());
-}
-
 // All problems for which the database has a winner on this device.
 std::vector<Problem> stored_problems(const std::filesystem::path& database, const Device& device,
                                      const TemplateChoice& choice, const CommandLine& line) {
@@ -214,7 +201,7 @@ std::vector<Problem> read_problems(const CommandLine& line, const TemplateChoice
     problems = stored_problems(line.database(), device, choice, line);
     if (problems.empty()) {
         throw UsageError("no winner of " + operation.name + " " + line.text("type") + " on " + device.name + " is in " +
-                         line.database().string() + "; tune first: " + remedy(line, "auto", layout) +
+                         line.database().string() + "; tune first: " + tuning_command(line, "auto", layout) +
                          ", or name another --db");
     }
     return problems;
@@ -274,7 +261,7 @@ int complain(const std::vector<ProblemBench>& problems, const CommandLine& line)
     for (const auto& each : problems) {
         if (!each.stored) {
             fmt::print(stderr, "no winner is stored for {}; tune it: {}\n", to_text(each.problem),
-                       remedy(line, size_text(each.problem), each.problem.layout));
+                       tuning_command(line, size_text(each.problem), each.problem.layout));
         }
         const bool competitor_is_wrong = std::ranges::any_of(each.caches, [](const CacheResult& result) {
             return std::ranges::any_of(result.comparisons, [](const Comparison& one) { return one.wrong; });

@@ -94,6 +94,35 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     return run;
 }
 
+// Why the runtime does not serve a stored winner of a template that the user has in another version. Empty if it does.
+std::string why_outdated(const TrialRow& winner, const TemplateChoice& choice) {
+    const auto kernel = std::ranges::find(choice.kernels, winner.kernel_template, &KernelTemplate::name);
+    if (kernel == choice.kernels.end()) return {};
+    if (!kernel->is_same_code(winner.template_hash)) return "an earlier version of the kernel";
+    const bool same = winner.record.was_verified_as(operation_identity(*kernel, winner.problem));
+    return same ? "" : "an earlier version of the operation";
+}
+
+// If the database has a winner of this problem that is not served because its kernel or operation was edited since,
+// says so.
+void tell_outdated_winner(const CommandLine& line, const TemplateChoice& choice, const Problem& problem,
+                          const Device& device, const Choice& served) {
+    if (served.match == Match::exact || !std::filesystem::exists(line.database())) return;
+    try {
+        const Store store(line.database(), Store::Access::read);
+        const auto device_row = store.find(device);
+        const auto problem_row = store.find(problem);
+        if (!device_row || !problem_row) return;
+        const auto winner = store.best(*device_row, *problem_row);
+        const auto why = winner ? why_outdated(*winner, choice) : "";
+        if (why.empty()) return;
+        fmt::print(stderr, "the stored winner {} {} is not served, because it is of {}; tune again: {}\n",
+                   winner->kernel_template, to_text(winner->record.configuration), why,
+                   tuning_command(line, line.text("sizes"), problem.layout));
+    } catch (const DamagedRow&) {  // the runtime has named the row
+    }
+}
+
 nlohmann::json to_json(const Run& run) {
     nlohmann::json json{{"problem", run.problem},
                         {"device", run.device},
@@ -169,6 +198,7 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
     if (!std::filesystem::exists(line.database()) && kernel.choice().match == Match::untuned) {
         fmt::print(stderr, "there is no database {}: the kernel is untuned\n", line.database().string());
     }
+    tell_outdated_winner(line, choice, problem, found.device, kernel.choice());
     const auto binaries = compile_testbed(RuntimeInspector::compiler(runtime), choice.kernels.front(), problem);
     Watchdog watchdog(parse_duration(line.text("deadline")), end_program);
     const auto run = measure(runtime, kernel, choice.operation(), binaries, line.seed(), watchdog);

@@ -92,6 +92,32 @@ TEST_F(OwnKernel, PrintsToStandardErrorSoThatJsonCanBeParsed) {
     EXPECT_THAT(finished.err, HasSubstr("from the kernel"));
 }
 
+TEST_F(OwnKernel, AWinnerOfAnEarlierVersionIsNamedAndMarked) {
+    ASSERT_EQ(tune("16").code, 0);
+    EXPECT_EQ(with_options({"run", "--sizes", "16"}).err, "");
+    replace("1024 * WORK", "1023 * WORK");
+    const auto served = with_options({"run", "--sizes", "16"});
+    EXPECT_EQ(served.code, 0);
+    EXPECT_THAT(served.err,
+                AllOf(HasSubstr("the stored winner work WORK="),
+                      HasSubstr("is not served, because it is of an earlier version of the kernel; tune again: "
+                                "smemtune --device host --sizes 16 --templates k --db t.db\n")));
+    const auto marked = with_options({"db", "best"});
+    EXPECT_THAT(marked.out, HasSubstr("work (earlier version)"));
+    EXPECT_THAT(marked.err, HasSubstr("1 winner is of an earlier version"));
+    EXPECT_THAT(run(scratch, {"db", "best", "--db", "t.db"}).out, Not(HasSubstr("earlier"))) << "nothing shows it yet";
+
+    ASSERT_EQ(tune("20").code, 0);
+    const auto winners = json::parse(run(scratch, {"db", "best", "--db", "t.db", "--json"}).out).at("winners");
+    ASSERT_EQ(winners.size(), 2U);
+    for (const auto& winner : winners) {
+        EXPECT_EQ(winner.contains("earlier_version"), winner.at("problem").at("size") == "16x16") << winner;
+    }
+    ASSERT_EQ(tune("16").code, 0);
+    EXPECT_EQ(with_options({"run", "--sizes", "16"}).err, "");
+    EXPECT_THAT(with_options({"db", "best"}).out, Not(HasSubstr("earlier")));
+}
+
 TEST_F(OwnKernel, IsNotTunedIntoAFolderThatDoesNotExist) {
     const auto refused = run(scratch, {"tune", "--sizes", "16", "--evaluations", "1", "--device", "host", "--templates",
                                        "k", "--db", "typo/t.db"});

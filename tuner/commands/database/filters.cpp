@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tuner/cli/argument_parsing.h"
@@ -15,14 +17,24 @@ namespace smemtune {
 void add_database_filters(CommandLine& line) {
     line.add_device("Only these devices: 0, 1, ..., host, or names as in 'smemtune db list'.", "", DeviceNames::stored);
     line.add_sizes("Only these sizes: 512 is 512x512x512 of gemm; 512..8192; 4096x4096x128.", "");
-    line.add_templates("Only these templates.");
+    line.add_templates("Only these templates: names, or folders of your own, separated by commas.");
     line.add_operation("Only this operation.");
 }
 
+std::vector<KernelTemplate> templates_of_folders(const CommandLine& line) {
+    std::vector<KernelTemplate> kernels;
+    for (const auto& item : split(line.text("templates"), ',')) {
+        if (std::filesystem::is_directory(item)) std::ranges::move(choose_templates(item, ""), back_inserter(kernels));
+    }
+    return kernels;
+}
+
 Store::Filter read_database_filter(const CommandLine& line) {
-    const auto& templates = line.text("template").empty() ? line.text("templates") : line.text("template");
+    auto names = split(line.text("template").empty() ? line.text("templates") : line.text("template"), ',');
+    std::erase_if(names, [](const std::string& name) { return std::filesystem::is_directory(name); });
+    for (const auto& kernel : templates_of_folders(line)) names.push_back(kernel.name);
     return {.devices = stored_devices(line.text("device")),
-            .kernel_templates = split(templates, ','),
+            .kernel_templates = std::move(names),
             .sizes = stored_sizes(line.text("sizes"), known_size_forms(line.text("operation"))),
             .operations = split(line.text("operation"), ',')};
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "db/store.h"
+#include "templates/manifest/kernel_template.h"
 #include "tuner/cli/command_line.h"
 
 namespace smemtune {
@@ -18,6 +19,8 @@ inline constexpr const char* database_patterns =
 /// Adds --device, --sizes, --templates and --operation.
 void add_database_filters(CommandLine& line);
 Store::Filter read_database_filter(const CommandLine& line);
+/// The templates in the folders that --templates names. As filter, such a folder stands for the names of its templates.
+std::vector<KernelTemplate> templates_of_folders(const CommandLine& line);
 
 /// The database of --db, for a command that creates the file if it is absent. Only the folder of the default database
 /// is created: throws UsageError if the user named a file in a folder that does not exist.
