@@ -11,9 +11,8 @@ namespace smemtune {
 /// may be JSON.
 class KernelOutputOnStderr {
 public:
-    KernelOutputOnStderr() {
-        (void)std::fflush(stdout);
-        output_ = dup(STDOUT_FILENO);
+    KernelOutputOnStderr() : output_(dup(STDOUT_FILENO)) {
+        (void)std::fflush(stdout);  // to the output, not to standard error
         if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
     }
     ~KernelOutputOnStderr() {
@@ -26,7 +25,7 @@ public:
     KernelOutputOnStderr& operator=(const KernelOutputOnStderr&) = delete;
 
 private:
-    int output_ = -1;
+    int output_;  // a copy of the descriptor of standard output; negative if there is none
 };
 
 }  // namespace smemtune

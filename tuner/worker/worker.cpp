@@ -222,10 +222,12 @@ WorkerError Worker::too_slow() const {
     const auto step = selected_->files.empty()
                           ? to_text(selected_->problem)
                           : preparation_text(load_template(selected_->files).operation, selected_->problem);
-    return WorkerError(fmt::format(
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.prepare_deadline).count();
+    const auto text = fmt::format(
         "{} took longer than {} s; make sure that this code ends, tune smaller sizes, or give a longer --deadline: ten "
         "times the deadline is allowed",
-        step, std::chrono::duration_cast<std::chrono::seconds>(options_.prepare_deadline).count()));
+        step, seconds);
+    return WorkerError{text};
 }
 
 void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
