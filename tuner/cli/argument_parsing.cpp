@@ -57,6 +57,19 @@ void check_one_operation(const std::vector<KernelTemplate>& kernels) {
     }
 }
 
+// Templates of several folders may describe an operation differently. The kernels of some of them would then be
+// verified with the reference of others. Precondition: all compute an operation of the same name.
+void check_same_operation(const std::vector<KernelTemplate>& kernels) {
+    const auto identity = operation_identity(kernels.front(), {});
+    for (const auto& kernel : kernels) {
+        if (operation_identity(kernel, {}) == identity) continue;
+        throw UsageError(fmt::format(
+            "the templates {} and {} describe the operation {} differently; choose one of them, or give its operation "
+            "another name",
+            kernels.front().name, kernel.name, kernel.operation.name));
+    }
+}
+
 }  // namespace
 
 std::vector<KernelTemplate> choose_templates(const std::string& list, const std::string& operation) {
@@ -99,6 +112,7 @@ TemplateChoice choose_templates(const CommandLine& line) {
     for (const auto& item : split(list, ',')) {
         if (std::filesystem::is_directory(item)) choice.folders.emplace_back(item);
     }
+    if (!choice.folders.empty()) check_same_operation(choice.kernels);
     return choice;
 }
 

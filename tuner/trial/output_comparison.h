@@ -31,8 +31,9 @@ public:
     /// Verifier::before() instead. Throws OutOfMemory, ReferenceError.
     std::vector<OutputReference> references(const Operands& operands);
 
-    /// Throws ReferenceError if a magnitude is negative, infinite or NaN although its value is finite. The error bound
-    /// of that element would have no meaning: with an infinite magnitude, any result would be right.
+    /// Examines up to 262,144 magnitudes of each output. Throws ReferenceError if one is negative, infinite or NaN
+    /// although its value is finite. The error bound of that element would have no meaning: with an infinite magnitude,
+    /// any result would be right.
     void check_magnitudes(const Operands& operands, const std::vector<OutputReference>& references);
 
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element

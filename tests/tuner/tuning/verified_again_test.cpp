@@ -259,6 +259,28 @@ TEST_F(VerifiedAgain, AKernelThatIsWrongOnlyAfterSomeLaunchesDoesNotWin) {
     EXPECT_EQ(fetched().at("correct"), true);
 }
 
+TEST_F(VerifiedAgain, FoldersThatDescribeAnOperationDifferentlyAreNotTunedTogether) {
+    add_template("right", "0", "1", "alpha * x");
+    std::filesystem::create_directory(scratch_ / "others");
+    for (const auto* shared : {"operation.toml", "reference.cu"}) {
+        std::filesystem::copy_file(scratch_.path() / "kernels" / shared, scratch_.path() / "others" / shared);
+    }
+    write_text(scratch_ / "others/other.toml", manifest("other", "0"));
+    write_text(scratch_ / "others/other.cu", kernel("other", "1", "alpha * x"));
+    const auto tuned = [&] {
+        return run(scratch_,
+                   {"tune", "--device", "host", "--templates", "kernels,others", "--sizes", "16", "--db", "t.db"},
+                   variables_);
+    };
+    EXPECT_EQ(tuned().code, 0) << "copies of one description";
+    auto negative = "#include \"configuration.h\"\n" + std::string(reference);
+    negative.replace(negative.find("(double)alpha"), 13, "-(double)alpha");
+    write_text(scratch_ / "others/reference.cu", negative);
+    const auto refused = tuned();
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, ::testing::HasSubstr("right and other describe the operation amplify differently"));
+}
+
 TEST_F(VerifiedAgain, TheStoredMachineCodeOfAWinnerIsTheCodeOfItsTrial) {
     add_template("right", "0, 1", "KIND ? 1 : 20000", "alpha * x");
     (void)tune();
