@@ -53,6 +53,9 @@ std::string explain(const std::filesystem::path& path, const SQLite::Exception& 
         case SQLITE_TOOBIG:
             return name + ": a text or machine code is larger than " + std::to_string(largest_value_bytes >> 20) +
                    " MiB, which smemtune neither stores nor reads";
+        case SQLITE_ERROR:
+            return name + ": another program has changed its tables (" + what +
+                   "); restore a copy of the file, or move it away and tune again";
         case SQLITE_CONSTRAINT: return name + ": refused a row that breaks the schema's rules (" + what + ")";
         default:
             return name + ": the database cannot be used (" + what +

@@ -124,10 +124,17 @@ ExtentRange parse_range(const CommandLine& line, const Device& device) {
     return range;
 }
 
+// Reads at most 64 MiB, because the file may be a device that never ends.
 std::string read_file(const std::string& path) {
+    constexpr std::streamsize most = 64 << 20;
     std::ifstream file(path, std::ios::binary);
     if (!file) throw UsageError("--shapes-from " + path + " cannot be read; check the path");
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::string text(most + 1, '\0');
+    file.read(text.data(), most + 1);
+    if (file.gcount() > most)
+        throw UsageError("--shapes-from " + path + " is larger than 64 MiB; name a file of sizes");
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
 }
 
 std::vector<Sample> read_samples(const CommandLine& line, const Operation& operation, const Device& device) {

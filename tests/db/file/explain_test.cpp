@@ -43,6 +43,9 @@ TEST(Explain, EachErrorHasItsCauseAndItsRemedyInOneLine) {
     EXPECT_EQ(explained(SQLITE_TOOBIG),
               "/x/tuned.db: a text or machine code is larger than 64 MiB, which smemtune neither stores nor reads");
     EXPECT_EQ(explained(SQLITE_CONSTRAINT), "/x/tuned.db: refused a row that breaks the schema's rules (two lines)");
+    EXPECT_EQ(explained(SQLITE_ERROR),
+              "/x/tuned.db: another program has changed its tables (two lines); restore a copy of the file, or move it "
+              "away and tune again");
     EXPECT_EQ(explained(SQLITE_MISUSE),
               "/x/tuned.db: the database cannot be used (two lines); check it with: sqlite3 FILE 'PRAGMA "
               "integrity_check'");

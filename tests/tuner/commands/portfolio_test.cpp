@@ -423,6 +423,7 @@ TEST(PortfolioCommand, AMistakeIsNamedAndNothingIsStored) {
     EXPECT_THAT(error({"--shapes-from", "shapes.txt"}), HasSubstr("shapes.txt, line 2: "));
     EXPECT_THAT(error({"--shapes-from", "none.txt"}), HasSubstr("none.txt holds no size"));
     EXPECT_THAT(error({"--shapes-from", "absent.txt"}), HasSubstr("absent.txt cannot be read"));
+    EXPECT_THAT(error({"--shapes-from", "/dev/zero"}), HasSubstr("/dev/zero is larger than 64 MiB"));
     for (const auto* range : {"12", "12..", "..12", "12..8", "0..8", "8..x", "x..8", "8...16"}) {
         EXPECT_THAT(error({"--extents", range}), HasSubstr(std::string("--extents ") + range)) << range;
     }
