@@ -310,10 +310,17 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
                            "--deadline shorter than the budget, or else a longer --budget\n",
                            report.unfinished == 1 ? "1 trial was" : fmt::format("{} trials were", report.unfinished));
             }
+            if (report.unprepared > 0) {
+                fmt::print(stderr,
+                           "the inputs and reference outputs of {} were not ready when the budget was spent; if the "
+                           "reference hangs, mend it, or else give a longer --budget\n",
+                           counted(report.unprepared, "size"));
+            }
             fmt::print(stderr, "{}; {}{}\n",
                        is_spent ? "the budget is spent" : "some sizes used up their shares of the budget", go_on,
                        done == all ? "" : left);
-            if (done == 0 && (report.unfinished > 0 || !report.rejected.empty())) code = nothing_found;
+            if (done == 0 && (report.unfinished + report.unprepared > 0 || !report.rejected.empty()))
+                code = nothing_found;
             continue;
         }
         if (std::ranges::any_of(validation.problems, [](const Validation& each) { return each.runs == 0; })) {

@@ -215,6 +215,7 @@ nlohmann::json to_json(const TuneReport& report, const std::filesystem::path& da
             {"verified_again", report.verified_again},
             {"retried", report.retried},
             {"unfinished", report.unfinished},
+            {"unprepared", report.unprepared},
             {"rejected", rejected},
             {"reasons", report.reasons},
             {"recalled_reasons", report.recalled_reasons},

@@ -172,11 +172,14 @@ bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock
         if (over || worker.is_prepared(problem)) continue;
         if (slot.tried_ahead.contains(i)) return false;
         const auto binaries = testbeds_.of(template_of(i), problem);
+        bool in_time = true;
         time_preparation(slot, lock, [&] {
             const auto& testbed = binaries.get();
             const ShownPreparation shown(run_.progress);
-            worker.prepare_ahead(problem, template_of(i).files, testbed, run_.resources.interrupted);
+            in_time = worker.prepare_ahead(problem, template_of(i).files, testbed, run_.resources.interrupted,
+                                           trial_limit(deadline_));
         });
+        if (!in_time) ++run_.report.unprepared;
         slot.tried_ahead.insert(i);
         return true;
     }

@@ -50,14 +50,17 @@ void Worker::select(const Problem& problem, const SourceTree& files, TestbedBina
 
 void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&interrupted); }
 
-void Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
-                           const std::atomic<bool>& interrupted) {
+bool Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
+                           const std::atomic<bool>& interrupted, std::chrono::milliseconds limit) {
     ensure_started();
     // A loss of the worker is not reported here. If the problem is the cause, prepare() fails later and reports it.
     const auto answer = ask<PrepareReply>(PrepareRequest{problem, files, binaries, true, evictable_},
-                                          options_.prepare_deadline, &interrupted);
+                                          std::min(limit, options_.prepare_deadline), &interrupted);
     const auto* loss = std::get_if<Loss>(&answer);
-    if (loss != nullptr && loss->cause == Loss::Cause::overdue && !interrupted) too_slow_.push_back(problem);
+    if (loss == nullptr || loss->cause != Loss::Cause::overdue || interrupted) return true;
+    if (limit < options_.prepare_deadline) return false;
+    too_slow_.push_back(problem);
+    return true;
 }
 
 bool Worker::is_prepared(const Problem& problem) const {

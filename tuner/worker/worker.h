@@ -32,8 +32,8 @@ struct WorkerOptions {
 /// time limits of its runs.
 void set_deadlines(WorkerOptions& options, std::chrono::seconds deadline, const Operation& operation);
 
-/// Returns how long a trial may run that begins now, if the budget ends at `end`: what is left of the budget, but at
-/// least 5 s, because a normal trial that begins within the budget should finish.
+/// Returns how long a trial, or the preparation of a problem, may run that begins now, if the budget ends at `end`:
+/// what is left of the budget, but at least 5 s, because a normal trial that begins within the budget should finish.
 std::chrono::milliseconds trial_limit(std::chrono::steady_clock::time_point end);
 
 /// The worker's main loop: answers the coordinator on file descriptors 3 and 4. When the coordinator hangs up, ends the
@@ -72,10 +72,12 @@ public:
     void prepare(const std::atomic<bool>& interrupted);
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
     /// memory is short (see is_prepared()). If the worker process is lost meanwhile, the next request starts a new one.
-    /// If the preparation exceeds its deadline, a later request for this problem throws WorkerError at once. Throws
+    /// If the preparation exceeds its deadline, a later request for this problem throws WorkerError at once. If it runs
+    /// longer than `limit`, which is less than that deadline, it is stopped, and the function returns false. Throws
     /// WorkerError if no worker process can be started.
-    void prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
-                       const std::atomic<bool>& interrupted);
+    bool prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
+                       const std::atomic<bool>& interrupted,
+                       std::chrono::milliseconds limit = std::chrono::milliseconds::max());
     [[nodiscard]] bool is_prepared(const Problem& problem) const;
     /// Makes the problem evictable: it stays prepared until another problem needs its memory. Evictable problems are
     /// released before all others.

@@ -130,6 +130,11 @@ TEST(TuneCommand, AReferenceThatHangsIsAnErrorThatNamesIt) {
     };
     error("tune", "10", "tune smaller sizes, or give a longer --deadline: ten times the deadline is allowed\n");
     error("run", "1", "choose a smaller size, or give a longer --deadline\n");
+    const auto cut = run(scratch, {"tune", "--device", "host", "--templates", folder, "--db", "t.db", "--sizes", "64",
+                                   "--deadline", "10m", "--budget", "1s", "--json"});
+    EXPECT_EQ(cut.code, 1);
+    EXPECT_EQ(json::parse(cut.out).at("unprepared"), 1);
+    EXPECT_THAT(cut.err, HasSubstr("the inputs and reference outputs of 1 size were not ready when the budget was"));
 }
 
 TEST(RunCommand, AKernelThatHangsIsAnErrorThatNamesIt) {

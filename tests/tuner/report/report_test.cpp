@@ -239,6 +239,7 @@ TuneReport full() {
     made.retried = 1005;
     made.same_code = 1006;
     made.unfinished = 1007;
+    made.unprepared = 1008;
     made.rejected = {{Stage::limits, 3}, {Stage::wrong, 2000}};
     made.reasons = {{"tiled wrong: C[0,0] is nan", 2000}};
     made.left_out = {{"tiled: threads per block", 4}};
@@ -290,6 +291,7 @@ TEST(Report, TheJsonOfARunHasEveryFieldUnderItsName) {
         "device_count": 2, "search": "genetic", "database": "t.db", "ended": "budget", "seconds": 75.5,
         "planned": 1001, "recalled": 1002, "measured": 1003, "same_code": 1006, "verified_again": 1004, "retried": 1005,
         "unfinished": 1007,
+        "unprepared": 1008,
         "rejected": {"limits": 3, "wrong": 2000}, "reasons": {"tiled wrong: C[0,0] is nan": 2000},
         "recalled_reasons": {},
         "left_out": {"tiled: threads per block": 4},
