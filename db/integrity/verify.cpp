@@ -140,7 +140,10 @@ void Store::forget_damaged(const TrialKey& key) {
         state_->guarded([&] { state_->query(sql).with(id).run(); });
     };
     const auto require_sound = [](const std::vector<TrialRecord>& records) {
-        for (const auto& record : records) require_possible_times(record);
+        for (const auto& record : records) {
+            require_possible_times(record);
+            require_identities(record);
+        }
         return true;
     };
     if (is_damaged([&] { return require_sound(trials(key)); })) {

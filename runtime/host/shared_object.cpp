@@ -6,10 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <ranges>
 #include <sstream>
 
 #include "util/process.h"
@@ -26,17 +29,18 @@ T record_at(const std::vector<std::uint8_t>& code, std::uint64_t at) {
     return record;
 }
 
-// Whether `symbol`, a mangled name, is a variable inside the function: `ns::kernel<4>(float*)::tile` for `kernel`.
-bool is_variable_of(const char* symbol, const std::string& function) {
+// If `symbol`, a mangled name, is a variable inside a function that is called `function`, returns that function: for
+// `kernel`, the `ns::kernel<4>(float*)` of `ns::kernel<4>(float*)::tile`. Otherwise returns an empty text.
+std::string function_of(const char* symbol, const std::string& function) {
     const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr),
                                                            &std::free);
-    if (!text || !std::string_view(symbol).starts_with("_ZZ")) return false;
-    const std::string_view name(text.get());
+    if (!text || !std::string_view(symbol).starts_with("_ZZ")) return {};
+    const std::string name(text.get());
     const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     const auto at = name.find(function);
-    if (at == std::string_view::npos || (at > 0 && is_word(name[at - 1]))) return false;
+    if (at == std::string::npos || (at > 0 && is_word(name[at - 1]))) return {};
     const auto end = at + function.size();
-    return end < name.size() && !is_word(name[end]);
+    return end < name.size() && !is_word(name[end]) ? name.substr(0, name.rfind("::")) : "";
 }
 
 }  // namespace
@@ -46,7 +50,8 @@ std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const st
     const auto section = [&](std::uint64_t index) {
         return record_at<Elf64_Shdr>(code, header.e_shoff + index * sizeof(Elf64_Shdr));
     };
-    std::int64_t bytes = 0;
+    // The file may have several overloads, or instances of a template. Which of them is launched is not known here.
+    std::map<std::string, std::int64_t> bytes;
     for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
         const auto symbols = section(i);
         if (symbols.sh_type != SHT_SYMTAB) continue;
@@ -56,10 +61,14 @@ std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const st
             // A `__shared__` variable is thread_local on the host device (cuda_on_cpu.h).
             if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || names.sh_offset + symbol.st_name >= code.size()) continue;
             const auto* name = reinterpret_cast<const char*>(code.data() + names.sh_offset + symbol.st_name);
-            if (is_variable_of(name, function)) bytes += static_cast<std::int64_t>(symbol.st_size);
+            if (const auto found = function_of(name, function); !found.empty()) {
+                bytes[found] += static_cast<std::int64_t>(symbol.st_size);
+            }
         }
     }
-    return bytes;
+    if (bytes.empty()) return 0;
+    const auto sizes = bytes | std::views::values;
+    return *std::ranges::max_element(sizes);
 }
 
 SharedObject::SharedObject(const std::vector<std::uint8_t>& code)

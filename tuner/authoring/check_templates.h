@@ -33,9 +33,9 @@ std::vector<Configuration> covering(const KernelTemplate& kernel, const Paramete
 
 /// Checks the template for one problem. Compiles the reference, the program that prepares inputs, and the
 /// configurations of covering(). Reports a negative `terms`, arguments whose shape or values are not possible at this
-/// size, failed compiles, exceeded limits, spills, a missing reference, values that no
-/// valid configuration has, parameters whose values all compile to the same code, and arguments that the kernel or the
-/// reference declares in another order. Throws CompilerError.
+/// size, failed compiles, exceeded limits, spills, a missing reference, values that no valid configuration has,
+/// parameters whose values all compile to the same code, and arguments that the kernel or the reference declares in
+/// another order. Throws CompilerError.
 TemplateCheck check_template(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                              const Compiler& compiler, std::size_t threads);
 

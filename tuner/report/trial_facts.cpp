@@ -49,12 +49,21 @@ TrialFacts TrialReader::read(TrialRow row) {
         const auto us = store_.best_us(key.device, key.problem, baseline);
         if (us) facts.times_baseline = *us / measured->median_us;
     }
-    if (facts.row.winner) {
-        const auto fastest = store_.fastest(key.device, key.problem);
-        const auto us = fastest ? std::get<Measurement>(fastest->record.outcome).median_us : measured->median_us;
-        if (us < measured->median_us) facts.faster_trial = fastest->id;
-    }
+    if (facts.row.winner) facts.faster_trial = faster_trial(facts.row);
     return facts;
+}
+
+// A trial whose stored time is shorter than that of `winner`, a measured trial.
+std::optional<std::int64_t> TrialReader::faster_trial(const TrialRow& winner) const {
+    const auto& key = winner.record.key;
+    try {
+        const auto fastest = store_.fastest(key.device, key.problem);
+        if (!fastest) return std::nullopt;
+        const auto us = std::get<Measurement>(fastest->record.outcome).median_us;
+        return us < std::get<Measurement>(winner.record.outcome).median_us ? std::optional(fastest->id) : std::nullopt;
+    } catch (const DamagedRow&) {  // `smemtune db verify` lists the damaged rows
+        return std::nullopt;
+    }
 }
 
 const KernelTemplate* TrialReader::kernel(std::int64_t row) {

@@ -40,6 +40,7 @@ public:
 private:
     const KernelTemplate* kernel(std::int64_t row);
     const std::string& baseline_of(const std::string& operation);
+    [[nodiscard]] std::optional<std::int64_t> faster_trial(const TrialRow& winner) const;
 
     const Store& store_;
     std::map<std::int64_t, Device> devices_;

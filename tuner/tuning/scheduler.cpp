@@ -179,7 +179,7 @@ bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock
             in_time = worker.prepare_ahead(problem, template_of(i).files, testbed, run_.resources.interrupted,
                                            trial_limit(deadline_));
         });
-        if (!in_time) ++run_.report.unprepared;
+        if (!in_time) count_unprepared(i);
         slot.tried_ahead.insert(i);
         return true;
     }
@@ -285,7 +285,7 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
     if (tuner.settle_without_trial(candidate)) return;
     const bool only_verify = tuner.needs_only_verification(candidate);
     const auto input = candidate.input(tuner.problem(), run_.resources.device);
-    prepare(slot, tuner, lock);
+    if (!prepare(slot, tuner, lock, deadline_)) return tuner.abandon();
     const auto best_us = tuner.best_us();
     const auto verified_best_us = tuner.verified_best_us(*candidate.search);
     lock.unlock();
@@ -306,7 +306,7 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
 }
 
 void Scheduler::measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock) {
-    prepare(slot, tuner, lock);
+    (void)prepare(slot, tuner, lock);
     std::vector<TrialInput> inputs;
     std::vector<Outcome> outcomes(task.candidates.size());
     for (std::size_t i = 0; i < task.candidates.size(); ++i) {
@@ -337,7 +337,7 @@ void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const Fin
     if (candidate.binary() == nullptr) {
         return tuner.finish(task, std::vector<Outcome>{std::get<Rejection>(candidate.compiled.get())}, 0);
     }
-    prepare(slot, tuner, lock);
+    (void)prepare(slot, tuner, lock);
     const auto input = candidate.input(tuner.problem(), run_.resources.device);
     lock.unlock();
     const auto begin = Clock::now();
@@ -351,9 +351,10 @@ void Scheduler::verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const Fin
     tuner.finish(task, ended_by_us ? std::nullopt : std::optional(std::vector{report.outcome}), seconds);
 }
 
-// Prepares a problem on the worker. This takes no time if the problem is still prepared.
-void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock) {
-    if (slot.prepared == &tuner) return;
+// Prepares a problem on the worker. This takes no time if the problem is still prepared. Returns false if the
+// preparation was stopped because the budget ends at `end`.
+bool Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock, Clock::time_point end) {
+    if (slot.prepared == &tuner) return true;
     auto& worker = *slot.worker;
     const auto own = std::ranges::find(tuners_, &tuner, [](const auto& each) { return each.get(); });
     const auto problem = static_cast<std::size_t>(own - tuners_.begin());
@@ -363,12 +364,25 @@ void Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock)
             worker.allow_eviction(each->problem());
         }
     }
+    bool in_time = true;
+    slot.prepared = nullptr;
     time_preparation(slot, lock, [&] {
         worker.select(tuner.problem(), template_of(problem).files, binaries.get());
         const ShownPreparation shown(run_.progress);
-        worker.prepare(run_.resources.interrupted);
+        in_time = worker.prepare(run_.resources.interrupted, trial_limit(end));
     });
-    slot.prepared = &tuner;
+    if (in_time) {
+        slot.prepared = &tuner;
+    } else {
+        count_unprepared(problem);
+    }
+    return in_time;
+}
+
+// Counts a problem only once, although several workers may have prepared it.
+void Scheduler::count_unprepared(std::size_t problem) {
+    unprepared_.insert(problem);
+    run_.report.unprepared = unprepared_.size();
 }
 
 // Runs `work` without the lock, and measures its time. `work` first waits for compiles. The worker process is started

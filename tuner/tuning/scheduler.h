@@ -25,7 +25,8 @@ public:
     using Clock = std::chrono::steady_clock;
 
     /// After `deadline`, no further trial begins. A trial that runs then is stopped (trial_limit()), and is not stored.
-    /// The owner of `events` must notify it whenever a compile is done.
+    /// The preparation of a problem is also stopped, unless finals need it. The owner of `events` must notify it
+    /// whenever a compile is done.
     Scheduler(const TuneRun& run, const std::vector<std::vector<PlannedSpace>>& spaces, Clock::time_point deadline,
               EventCount& events);
     /// Returns when all problems are done or the run is interrupted. Writes the results to the run's report. Throws
@@ -69,7 +70,9 @@ private:
     void measure_finalists(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
     void verify_finalist(WorkerSlot& slot, ProblemTuner& tuner, const FinalTask& task, Lock& lock);
 
-    void prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock);
+    bool prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock,
+                 Clock::time_point end = Clock::time_point::max());
+    void count_unprepared(std::size_t problem);
     bool prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock);
     static void time_preparation(WorkerSlot& slot, Lock& lock, const std::function<void()>& work);
     [[nodiscard]] const KernelTemplate& template_of(std::size_t problem) const;
@@ -84,7 +87,8 @@ private:
     std::vector<std::unique_ptr<ProblemTuner>> tuners_;
     std::vector<Share> shares_;  // of each tuner
     TestbedCompiles testbeds_;
-    bool transfers_ = false;                        // whether the cross-size transfer has begun
+    bool transfers_ = false;            // whether the cross-size transfer has begun
+    std::set<std::size_t> unprepared_;  // the problems whose preparation was stopped when the budget was spent
     const ProblemTuner* speculated_for_ = nullptr;  // the problem for which the pool compiles speculatively
     // What open_searches() of the problem `speculated_for_` returned when the speculative programs were chosen.
     std::size_t speculated_searches_ = 0;

@@ -74,7 +74,7 @@ struct TuneReport {
     /// The number of configurations that were never tried because they exceed the device's limits, by template and
     /// limit.
     std::map<std::string, std::uint64_t> left_out{};
-    std::size_t unprepared = 0;      ///< how many preparations of sizes were stopped when the budget was spent
+    std::size_t unprepared = 0;      ///< how many sizes were not prepared in time, because the budget was spent
     std::size_t unfinished = 0;      ///< how many trials were stopped when the budget was spent; they are not stored
     std::string ended = "complete";  ///< why the run ended: "complete", "interrupted" or "budget"
     double seconds = 0;

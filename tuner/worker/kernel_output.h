@@ -1,6 +1,7 @@
 // Where kernels that run in this process print to. A worker is another process, and worker.cpp does the same for it.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,7 +12,7 @@ namespace smemtune {
 /// may be JSON.
 class KernelOutputOnStderr {
 public:
-    KernelOutputOnStderr() : output_(dup(STDOUT_FILENO)) {
+    KernelOutputOnStderr() : output_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) {
         (void)std::fflush(stdout);  // to the output, not to standard error
         if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
     }

@@ -48,7 +48,9 @@ void Worker::select(const Problem& problem, const SourceTree& files, TestbedBina
     selected_is_current_ = false;
 }
 
-void Worker::prepare(const std::atomic<bool>& interrupted) { ensure_prepared(&interrupted); }
+bool Worker::prepare(const std::atomic<bool>& interrupted, std::chrono::milliseconds limit) {
+    return ensure_prepared(&interrupted, limit);
+}
 
 bool Worker::prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                            const std::atomic<bool>& interrupted, std::chrono::milliseconds limit) {
@@ -233,19 +235,22 @@ WorkerError Worker::too_slow() const {
     return WorkerError{text};
 }
 
-void Worker::ensure_prepared(const std::atomic<bool>* interrupted) {
+bool Worker::ensure_prepared(const std::atomic<bool>* interrupted, std::chrono::milliseconds limit) {
     if (std::ranges::find(too_slow_, selected_->problem) != too_slow_.end()) throw too_slow();
     for (bool again = false;; again = true) {
         ensure_started();
-        if (selected_is_current_) return;
+        if (selected_is_current_) return true;
         auto request = *selected_;
         request.evictable = evictable_;
-        const auto answer = ask<PrepareReply>(request, options_.prepare_deadline, interrupted);
+        const auto answer = ask<PrepareReply>(request, std::min(limit, options_.prepare_deadline), interrupted);
         const auto* loss = std::get_if<Loss>(&answer);
         selected_is_current_ = loss == nullptr;
-        if (loss == nullptr) return;
+        if (loss == nullptr) return true;
         if (loss->is_worth_a_retry() && !again) continue;
-        if (loss->cause == Loss::Cause::overdue && (interrupted == nullptr || !*interrupted)) throw too_slow();
+        if (loss->cause == Loss::Cause::overdue && (interrupted == nullptr || !*interrupted)) {
+            if (limit < options_.prepare_deadline) return false;
+            throw too_slow();
+        }
         const bool told = loss->cause == Loss::Cause::fault || loss->cause == Loss::Cause::error;
         throw WorkerError(told
                               ? loss->reason

@@ -67,9 +67,11 @@ public:
     /// any will do. The operation must not change until the worker is released. The problem is prepared by prepare(),
     /// or else by the first request.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
-    /// Prepares the selected problem. Throws WorkerError if this fails or is interrupted. The worker process is then
-    /// lost.
-    void prepare(const std::atomic<bool>& interrupted);
+    /// Prepares the selected problem. If this takes longer than `limit`, which is less than the prepare deadline,
+    /// returns false. Throws WorkerError if the preparation fails or is interrupted. In these cases, the worker process
+    /// is lost.
+    bool prepare(const std::atomic<bool>& interrupted,
+                 std::chrono::milliseconds limit = std::chrono::milliseconds::max());
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
     /// memory is short (see is_prepared()). If the worker process is lost meanwhile, the next request starts a new one.
     /// If the preparation exceeds its deadline, a later request for this problem throws WorkerError at once. If it runs
@@ -122,7 +124,9 @@ private:
     void start();
     void stop();
     [[nodiscard]] WorkerError too_slow() const;
-    void ensure_prepared(const std::atomic<bool>* interrupted = nullptr);
+    /// Returns false if the preparation was stopped after `limit`, which is less than the deadline.
+    bool ensure_prepared(const std::atomic<bool>* interrupted = nullptr,
+                         std::chrono::milliseconds limit = std::chrono::milliseconds::max());
     /// Sends a request and waits for the answer until `limit` is over. An interruption ends the wait at once. After a
     /// loss, the worker's process has ended, with one exception: if the request is too long to be sent, the process
     /// keeps running.

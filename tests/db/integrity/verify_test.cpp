@@ -93,6 +93,14 @@ TEST_F(DamageTest, TuningForgetsTrialsWithImpossibleTimes) {
     EXPECT_EQ(damaged(), Rows{});
 }
 
+TEST_F(DamageTest, TuningForgetsTrialsWithImpossibleIdentities) {
+    execute(file, "UPDATE trials SET code_hash = 'xyz' WHERE configuration = 'TILE_WIDTH=8'");
+    Store store(file);
+    store.forget_damaged(key);
+    EXPECT_EQ(store.trials(key).size(), 1U);
+    EXPECT_EQ(damaged(), Rows{});
+}
+
 TEST_F(DamageTest, AListingLeavesDamagedRowsOutIfTheCallerIsTold) {
     execute(file, "UPDATE trials SET configuration = 'garbage' WHERE configuration = 'TILE_WIDTH=8'");
     EXPECT_NE(error_of([&] {

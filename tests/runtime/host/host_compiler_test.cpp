@@ -83,6 +83,8 @@ TEST(HostCompiler, AKernelWithMoreStaticSharedMemoryThanGpusAllowIsRejected) {
     const auto with_arguments = "template <int N> __global__ void k(float* out) { __shared__ float a[N]; " + uses;
     EXPECT_TRUE(std::holds_alternative<Rejection>(compiled(with_arguments, "k<20000>")));
     EXPECT_TRUE(std::holds_alternative<Binary>(compiled(with_arguments, "k<200>")));
+    const auto instances = with_arguments + "template __global__ void k<8000>(float* out);\n";
+    EXPECT_TRUE(std::holds_alternative<Binary>(compiled(instances, "k<8001>"))) << "one launch has one instance";
 }
 
 TEST(HostCompiler, SizesAndDifferencesOfPointersHaveTheirTypesAsOnAGpu) {
