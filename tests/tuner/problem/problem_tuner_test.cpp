@@ -88,7 +88,7 @@ TEST(ProblemTuner, ACompleteRunEndsASearchUnlessItsTrialsCountNoMore) {
         };
         for (const auto value : {64, 48, 32}) remember(value, steady(100), fake.identity());
         remember(24, steady(50), fake.identity());
-        if (foreign) remember(16, Rejection{Stage::wrong, "C[0,0] is nan"}, "other checks");
+        if (foreign) remember(16, Rejection{Stage::wrong, "C[0,0] is nan"}, "other/checks");
         fake.store.finish_run(run.run_row, "complete");
         const ProblemTuner tuner(run, fake.problem(), fake.spaces.front());
         EXPECT_EQ(tuner.open_searches(), foreign ? 1U : 0U);

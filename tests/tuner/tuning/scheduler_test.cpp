@@ -66,16 +66,16 @@ TEST_F(SchedulerTest, ASpentBudgetBeginsNoTrial) {
     EXPECT_EQ(report.measured, 0U);
 }
 
-// The nine trials of the first problem take at least 31 s together, so it alone could use up the budget, also that of
-// two workers. Half of the budget suffices for a trial of the second problem even on a busy machine.
+// The nine trials of the first problem take at least 18 s together, so it alone could use up the budget, also that of
+// two workers.
 TEST_F(SchedulerTest, NoProblemUsesTheBudgetOfTheOthers) {
     auto sources = read_sources(fixture("work"));
     auto& text = sources.at("work.cu");
     text.insert(text.find("extern"), "#include <unistd.h>\n");
     text.insert(text.find("    const int column"),
-                "    if (M == 16 && threadIdx.x + threadIdx.y == 0) usleep(350000);\n");
+                "    if (M == 16 && threadIdx.x + threadIdx.y == 0) usleep(200000);\n");
     request_.templates = load_templates(sources);
-    request_.budget = std::chrono::seconds(14);
+    request_.budget = std::chrono::seconds(8);
     for (const std::size_t workers : {1, 2}) {
         std::filesystem::remove(scratch_ / "t.db");
         store_ = Store(scratch_ / "t.db");
