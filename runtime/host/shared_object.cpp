@@ -12,7 +12,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <sstream>
 
 #include "util/process.h"
@@ -66,9 +65,9 @@ std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const st
             }
         }
     }
-    if (bytes.empty()) return 0;
-    const auto sizes = bytes | std::views::values;
-    return *std::ranges::max_element(sizes);
+    std::int64_t largest = 0;
+    for (const auto& each : bytes) largest = std::max(largest, each.second);
+    return largest;
 }
 
 SharedObject::SharedObject(const std::vector<std::uint8_t>& code)
