@@ -130,7 +130,7 @@ std::optional<TrialRow> Store::fastest(std::int64_t device, std::int64_t problem
     return state_->guarded([&] { return state_->query(sql).with(device, problem).first(read_row); });
 }
 
-std::vector<std::int64_t> Store::earlier_versions() const {
+std::vector<std::int64_t> Store::versions_with_later_ones() const {
     return state_->guarded([&] { return state_->query(templates_with_later_versions).all(read_id); });
 }
 

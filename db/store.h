@@ -239,7 +239,7 @@ public:
     /// that matches it. If the filter is for sizes or rejected trials, returns no portfolios.
     [[nodiscard]] Inventory inventory(const Filter& filter) const;
     /// Returns the row numbers of the templates of which a later version has later trials.
-    [[nodiscard]] std::vector<std::int64_t> earlier_versions() const;
+    [[nodiscard]] std::vector<std::int64_t> versions_with_later_ones() const;
     /// Returns the row numbers of all versions of an operation's templates.
     [[nodiscard]] std::vector<std::int64_t> templates_of(const std::string& operation) const;
     /// Returns the shortest measured time of `kernel_template` (a name) on a device and problem, in microseconds.

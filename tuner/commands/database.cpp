@@ -33,16 +33,16 @@ std::vector<TrialFacts> read_all(const Store& store, std::vector<TrialRow> rows)
     return facts;
 }
 
-// Marks trials of a template of which a later version exists: the one in a folder of --templates, or else the one with
-// the latest trials.
-void mark_earlier_versions(const Store& store, const CommandLine& line, std::span<TrialFacts> trials) {
-    const auto earlier = store.earlier_versions();
+// Marks trials that are not of the present version of their template: the one in a folder of --templates, or else the
+// one with the latest trials.
+void mark_other_versions(const Store& store, const CommandLine& line, std::span<TrialFacts> trials) {
+    const auto others = store.versions_with_later_ones();
     const auto present = templates_of_folders(line);
     for (auto& trial : trials) {
         const auto kernel = std::ranges::find(present, trial.row.kernel_template, &KernelTemplate::name);
-        trial.is_earlier_version = kernel != present.end()
-                                       ? !kernel->is_same_code(trial.row.template_hash)
-                                       : std::ranges::count(earlier, trial.row.record.key.kernel_template) > 0;
+        trial.is_other_version = kernel != present.end()
+                                     ? !kernel->is_same_code(trial.row.template_hash)
+                                     : std::ranges::count(others, trial.row.record.key.kernel_template) > 0;
     }
 }
 
@@ -69,16 +69,17 @@ void best(const CommandLine& line, const Store& store, Store::Filter filter) {
     const auto format = read_output_format(line);
     filter.best_only = true;
     auto winners = read_all(store, store.rows(filter));
-    mark_earlier_versions(store, line, winners);
+    mark_other_versions(store, line, winners);
     if (format == OutputFormat::json) return print_json_document("db best", {{"winners", list_json(winners)}});
     fmt::print("{}",
                format == OutputFormat::csv ? csv_text(list_json(winners)) : best_text(winners, line.table_width()));
-    const auto earlier = std::ranges::count_if(winners, &TrialFacts::is_earlier_version);
-    if (earlier > 0) {
-        fmt::print(stderr,
-                   "{} of an earlier version of its template, and is not served for a folder with the later version; "
-                   "tune the size again\n",
-                   earlier == 1 ? "1 winner is" : fmt::format("each of {} winners is", earlier));
+    const auto others = std::ranges::count_if(winners, &TrialFacts::is_other_version);
+    if (others > 0) {
+        fmt::print(
+            stderr,
+            "{} of another version of its template than the present one, and is not served with the present one; "
+            "tune the size again\n",
+            others == 1 ? "1 winner is" : fmt::format("each of {} winners is", others));
     }
     if (winners.empty()) complain_of_nothing(line, store, filter);
 }

@@ -98,9 +98,9 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
 std::string why_outdated(const TrialRow& winner, const TemplateChoice& choice) {
     const auto kernel = std::ranges::find(choice.kernels, winner.kernel_template, &KernelTemplate::name);
     if (kernel == choice.kernels.end()) return {};
-    if (!kernel->is_same_code(winner.template_hash)) return "an earlier version of the kernel";
+    if (!kernel->is_same_code(winner.template_hash)) return "another version of the kernel";
     const bool same = winner.record.was_verified_as(operation_identity(*kernel, winner.problem));
-    return same ? "" : "an earlier version of the operation";
+    return same ? "" : "another version of the operation";
 }
 
 // If the database has a winner of this problem that is not served because its kernel or operation was edited since,

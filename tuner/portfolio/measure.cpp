@@ -152,7 +152,7 @@ void CrossTimer::measure(Worker& worker, std::size_t sample, std::size_t i) {
     sampling.batch_us = std::min(sampling.batch_us, cross_batch_us);
     sampling.steady_spread = std::max(sampling.steady_spread, cross_spread);
     const auto report = worker.trial(input_of(context_, entry, context_.source.samples[sample].problem), best,
-                                     only_first_check, sampling, trial_limit(context_.deadline));
+                                     only_first_check, sampling, budget_limit(context_.deadline));
     if (report.unfinished) return;
     const std::scoped_lock lock(mutex_);
     store_trial(context_, entry, problem_rows_[sample], report);

@@ -45,7 +45,7 @@ FinalsStage::Trials FinalsStage::first_by_cost() const {
 // machine code is stored and no trial is clearly better than the stored winner.
 bool FinalsStage::is_settled(const TrialLedger::Trial& best) const {
     const auto stored = run_.resources.store.best(best.record.key.device, best.record.key.problem);
-    if (!stored || !stored->winner || !has_its_code(*stored)) return false;
+    if (!stored || !stored->winner || is_superseded(*stored) || !has_its_code(*stored)) return false;
     if (competes(*stored)) return true;  // the stored winner beat this run's trials, and is not one of them
     const auto cost = ledger_.cost_of(measurement_in(*stored));
     const auto best_cost = ledger_.cost_of(*best.measurement());
@@ -65,14 +65,18 @@ bool FinalsStage::has_its_code(const TrialRow& stored) const {
     }
 }
 
-// Whether a stored winner competes with this run's trials. It does not compete if it is itself one of these trials, if
-// this run has another version of its template, or if it was verified with other checks or another reference.
-bool FinalsStage::competes(const TrialRow& stored) const {
-    const bool superseded = std::ranges::any_of(searches_, [&](const auto& search) {
+// Whether this run has another version of the template of a stored winner.
+bool FinalsStage::is_superseded(const TrialRow& stored) const {
+    return std::ranges::any_of(searches_, [&](const auto& search) {
         return search->kernel_template().name == stored.kernel_template &&
                !search->kernel_template().is_same_code(stored.template_hash);
     });
-    return !superseded && ledger_.may_stand(stored.record) &&
+}
+
+// Whether a stored winner competes with this run's trials. It does not compete if it is itself one of these trials, if
+// it is superseded, or if it was verified with other checks or another reference.
+bool FinalsStage::competes(const TrialRow& stored) const {
+    return !is_superseded(stored) && ledger_.may_stand(stored.record) &&
            !ledger_.contains(stored.record.key, stored.record.configuration);
 }
 

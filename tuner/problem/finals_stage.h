@@ -52,6 +52,7 @@ private:
     [[nodiscard]] TrialRecord renewed(std::size_t entrant) const;
     [[nodiscard]] bool is_settled(const TrialLedger::Trial& best) const;
     [[nodiscard]] bool has_its_code(const TrialRow& stored) const;
+    [[nodiscard]] bool is_superseded(const TrialRow& stored) const;
     [[nodiscard]] bool competes(const TrialRow& stored) const;
 
     const TuneRun& run_;

@@ -82,7 +82,7 @@ nlohmann::json trial_json(const TrialFacts& trial) {
     if (!record.toolchain.empty()) json["toolchain"] = record.toolchain;
     if (record.may_be_retried()) json["attempts"] = record.attempts;
     if (row.winner) json["decided_at"] = row.decided_at;
-    if (trial.is_earlier_version) json["earlier_version"] = true;
+    if (trial.is_other_version) json["other_version"] = true;
     if (trial.faster_trial) json["faster_trial"] = *trial.faster_trial;
     if (trial.flops) json["flops"] = *trial.flops;
     if (trial.share_of_peak) json["share_of_peak"] = *trial.share_of_peak;

@@ -129,7 +129,7 @@ std::string best_text(std::span<const TrialFacts> winners, std::size_t width) {
         const auto& row = winner.row;
         table.add({to_text(row.problem),
                    row.kernel_template + (is_unchecked(row.record.verified_by) ? " (NOT CHECKED)" : "") +
-                       (winner.is_earlier_version ? " (earlier version)" : ""),
+                       (winner.is_other_version ? " (other version)" : ""),
                    time_text(std::get<Measurement>(row.record.outcome).median_us), or_dash(winner.flops, rate_text),
                    or_dash(winner.share_of_peak, share_text), or_dash(winner.times_baseline, ratio_text),
                    date_text(row.decided_at.empty() ? row.finished_at : row.decided_at), std::to_string(row.id)},

@@ -23,7 +23,7 @@ struct TrialFacts {
     std::optional<double> times_baseline;      ///< the best time of the baseline divided by this trial's time
     std::optional<std::int64_t> faster_trial;  ///< for a winner: a trial whose stored time is shorter than the winner's
 
-    bool is_earlier_version = false;  ///< whether a later version of the template exists
+    bool is_other_version = false;  ///< whether the trial is not of the present version of its template
 
     /// The parameters that differ from the defaults; all parameters if the defaults are unknown.
     [[nodiscard]] std::string differences() const;

@@ -71,7 +71,7 @@ int large_magnitude(OutputContent content, std::uint64_t seed) {
     if (content == OutputContent::large) return -(1 << 29);
     const auto word = static_cast<int>(mix(seed + mix(0)) >> 33);
     int magnitude = (1 << 30) - 1;
-    while (word % (2 * magnitude + 1) - magnitude > -magnitude / 4) magnitude -= magnitude / 16;
+    while (word % (2 * magnitude + 1) - magnitude > -magnitude / 4) magnitude -= std::max(1, magnitude / 16);
     return magnitude;
 }
 

@@ -50,7 +50,7 @@ void launch_often(Backend& backend, Testbed& testbed, const BoundKernel& kernel,
 }
 
 // Whether the candidate is faster than each candidate of its template that passed all checks. Only such a candidate
-// runs the other checks in its trial, because they can take ten times as long as a launch. The winner of the finals
+// runs all checks in its trial, because they can take ten times as long as a launch. The winner of the finals
 // must pass every check in any case.
 bool is_new_best(const SamplingPolicy& policy, std::optional<double> verified_best_us, const Measurement& measured) {
     if (measured.cut_short) return false;

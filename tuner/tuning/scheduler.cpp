@@ -177,7 +177,7 @@ bool Scheduler::prepare_ahead(WorkerSlot& slot, std::size_t problems, Lock& lock
             const auto& testbed = binaries.get();
             const ShownPreparation shown(run_.progress);
             in_time = worker.prepare_ahead(problem, template_of(i).files, testbed, run_.resources.interrupted,
-                                           trial_limit(deadline_));
+                                           budget_limit(deadline_));
         });
         if (!in_time) count_unprepared(i);
         slot.tried_ahead.insert(i);
@@ -290,7 +290,7 @@ void Scheduler::try_candidate(WorkerSlot& slot, ProblemTuner& tuner, const Propo
     const auto verified_best_us = tuner.verified_best_us(*candidate.search);
     lock.unlock();
     begin = Clock::now();
-    const auto limit = trial_limit(deadline_);
+    const auto limit = budget_limit(deadline_);
     const auto report = only_verify ? slot.worker->verify(input, limit)
                                     : slot.worker->trial(input, best_us, verified_best_us, std::nullopt, limit);
     lock.lock();
@@ -369,7 +369,7 @@ bool Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock,
     time_preparation(slot, lock, [&] {
         worker.select(tuner.problem(), template_of(problem).files, binaries.get());
         const ShownPreparation shown(run_.progress);
-        in_time = worker.prepare(run_.resources.interrupted, trial_limit(end));
+        in_time = worker.prepare(run_.resources.interrupted, budget_limit(end));
     });
     if (in_time) {
         slot.prepared = &tuner;

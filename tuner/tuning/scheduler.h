@@ -24,9 +24,9 @@ class Scheduler {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// After `deadline`, no further trial begins. A trial that runs then is stopped (trial_limit()), and is not stored.
-    /// The preparation of a problem is also stopped, unless finals need it. The owner of `events` must notify it
-    /// whenever a compile is done.
+    /// After `deadline`, no further trial begins. A trial that runs then is stopped (budget_limit()), and is not
+    /// stored. The preparation of a problem is also stopped, unless finals need it. The owner of `events` must notify
+    /// it whenever a compile is done.
     Scheduler(const TuneRun& run, const std::vector<std::vector<PlannedSpace>>& spaces, Clock::time_point deadline,
               EventCount& events);
     /// Returns when all problems are done or the run is interrupted. Writes the results to the run's report. Throws

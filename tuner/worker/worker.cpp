@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto start_deadline = 60s;  // creating a context takes 0.2 s, but several seconds on a busy machine
-constexpr auto least_trial_limit = 5s;
+constexpr auto least_budget_limit = 5s;
 
 }  // namespace
 
@@ -38,9 +38,9 @@ void set_deadlines(WorkerOptions& options, std::chrono::seconds deadline, const 
         options.prepare_deadline, runs * std::chrono::seconds(reference.time_limit_s) + deadline);
 }
 
-std::chrono::milliseconds trial_limit(Clock::time_point end) {
+std::chrono::milliseconds budget_limit(Clock::time_point end) {
     return std::max<std::chrono::milliseconds>(
-        least_trial_limit, std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()));
+        least_budget_limit, std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()));
 }
 
 void Worker::select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries) {

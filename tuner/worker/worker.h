@@ -34,7 +34,7 @@ void set_deadlines(WorkerOptions& options, std::chrono::seconds deadline, const 
 
 /// Returns how long a trial, or the preparation of a problem, may run that begins now, if the budget ends at `end`:
 /// what is left of the budget, but at least 5 s, because a normal trial that begins within the budget should finish.
-std::chrono::milliseconds trial_limit(std::chrono::steady_clock::time_point end);
+std::chrono::milliseconds budget_limit(std::chrono::steady_clock::time_point end);
 
 /// The worker's main loop: answers the coordinator on file descriptors 3 and 4. When the coordinator hangs up, ends the
 /// process.

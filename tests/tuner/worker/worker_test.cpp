@@ -272,11 +272,11 @@ TEST_F(WorkerTest, ATrialThatTheBudgetStopsIsUnfinishedAndTheNextTrialMeetsANewW
 
 TEST(Worker, ATrialThatBeginsWithinTheBudgetHasTimeToFinish) {
     const auto now = std::chrono::steady_clock::now();
-    EXPECT_EQ(trial_limit(now - 1h), 5s);
-    EXPECT_EQ(trial_limit(now + 1s), 5s);
-    EXPECT_GT(trial_limit(now + 1h), 59min);
-    EXPECT_LE(trial_limit(now + 1h), 1h);
-    EXPECT_GT(trial_limit(std::chrono::steady_clock::time_point::max()), 24h);
+    EXPECT_EQ(budget_limit(now - 1h), 5s);
+    EXPECT_EQ(budget_limit(now + 1s), 5s);
+    EXPECT_GT(budget_limit(now + 1h), 59min);
+    EXPECT_LE(budget_limit(now + 1h), 1h);
+    EXPECT_GT(budget_limit(std::chrono::steady_clock::time_point::max()), 24h);
 }
 
 TEST_F(WorkerTest, AVerificationHasTheDeadlineOfATrialAndItsLosses) {
