@@ -37,10 +37,12 @@ protected:
     Loaded load(const Problem& problem, int cluster, int split) {
         const auto& all = builtin_templates();
         const auto& kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
-        const auto configuration = parse_configuration(
-            "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,SLICES_K=2,STAGES=3,ASYNC=1,"
-            "VECTOR_A=1,VECTOR_B=1,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=" +
-            std::to_string(cluster) + ",SPLIT_K=" + std::to_string(split));
+        const auto configuration = completed(
+            parse_configuration("BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,"
+                                "SLICES_K=2,STAGES=3,ASYNC=1,VECTOR_A=1,VECTOR_B=1,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,"
+                                "CLUSTER_K=" +
+                                std::to_string(cluster) + ",SPLIT_K=" + std::to_string(split)),
+            default_configuration(kernel));
         EXPECT_FALSE(infeasibility(kernel, configuration, problem, device)) << to_text(configuration);
         const auto binary = std::get<Binary>(compiler->compile(program_of(kernel, configuration, problem)));
         const auto launch = launch_of(kernel, configuration, problem, device);

@@ -111,8 +111,10 @@ TEST_P(SplitK, ThroughMemoryIsRightAndTheSameInAnyOrder) {
     const bool batched = kernel.operation.extents.size() == 4;
     const auto tools = compile_testbed(
         *compiler, kernel, problem_of(kernel, std::vector<std::int64_t>(batched ? 4 : 3, 1), GetParam().layout));
-    for (const auto* how : {"SPLIT_K=2,SLICES_K=1,VECTOR_A=1,VECTOR_B=1", "SPLIT_K=8,SLICES_K=4,VECTOR_A=4,VECTOR_B=4",
-                            "SPLIT_K=0,SLICES_K=2,VECTOR_A=1,VECTOR_B=1"}) {
+    for (const auto* how : {"SPLIT_K=2,SPLIT_WAVES=1,SLICES_K=1,VECTOR_A=1,VECTOR_B=1",
+                            "SPLIT_K=8,SPLIT_WAVES=1,SLICES_K=4,VECTOR_A=4,VECTOR_B=4",
+                            "SPLIT_K=0,SPLIT_WAVES=1,SLICES_K=2,VECTOR_A=1,VECTOR_B=1",
+                            "SPLIT_K=0,SPLIT_WAVES=3,SLICES_K=1,VECTOR_A=1,VECTOR_B=1"}) {
         const auto configuration = parse_configuration(
             "BLOCK_M=16,BLOCK_N=32,BLOCK_K=8,THREAD_M=4,THREAD_N=4,LANES_M=4,LANE_PAIRS=0,STAGES=3,"
             "ASYNC=0,A_FIRST=1,BLOCKS_PER_SM=1,GROUP_M=4,CLUSTER_K=1," +

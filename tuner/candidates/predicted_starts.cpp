@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "runtime/predict/predictor.h"
 #include "runtime/selection.h"
@@ -58,9 +59,24 @@ bool is_in_space(const KernelTemplate& kernel, const Configuration& configuratio
     });
 }
 
-// Predicts the times of those members of `portfolio` whose template is one of `templates`. Treats them as verified
-// for all of `problems`, which must have the same operation, type and layout. The kernels of `templates` must outlive
-// the result.
+// Returns the configuration, and variants of it: a template may have gained parameters since the portfolio was
+// measured, and their values other than the default were not tried then. Each variant has one such value.
+std::vector<Configuration> with_new_values(const KernelTemplate& kernel, const Configuration& configuration) {
+    std::vector<Configuration> all{configuration};
+    for (const auto& parameter : kernel.parameters) {
+        if (configuration.values.contains(parameter.name)) continue;
+        for (const auto value : parameter.values) {
+            if (value == parameter.default_value) continue;
+            all.push_back(configuration);
+            all.back().values[parameter.name] = value;
+        }
+    }
+    return all;
+}
+
+// Predicts the times of those members of `portfolio` whose template is one of `templates`, and of their variants
+// (with_new_values()). Treats them as verified for all of `problems`, which must have the same operation, type and
+// layout. The kernels of `templates` must outlive the result.
 Predictor predictor_of(const PortfolioText& portfolio, std::span<const Problem> problems, const Device& device,
                        const TemplatesByName& templates) {
     const auto& like = problems.front();
@@ -75,7 +91,10 @@ Predictor predictor_of(const PortfolioText& portfolio, std::span<const Problem> 
         row.member.kernel_template = std::distance(templates.begin(), found);
         row.member.verified_by = operation_identity(*found->second, like) + "/";
         row.member.classes.assign(classes.begin(), classes.end());
-        members.push_back(std::move(row));
+        for (auto& configuration : with_new_values(*found->second, row.member.configuration)) {
+            row.member.configuration = std::move(configuration);
+            members.push_back(row);
+        }
     }
     return Predictor({.members = std::move(members), .damages = {}}, like, device,
                      [&](const TrialRow& row) -> std::shared_ptr<const KernelTemplate> {
@@ -111,10 +130,12 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     if (portfolio == nullptr) return {};
     const auto predictor = predictor_of(*portfolio, {&problem, 1}, device, by_name);
     std::map<std::string, std::vector<Configuration>> starts;
-    double best_us = 0;
+    double best_us = 0, last_us = 0;
     for (const auto& prediction : predictor.ranking(problem)) {
         if (best_us == 0) best_us = prediction.us;
         auto& own = starts[prediction.member->kernel_template->name];
+        // Variants of a member with the same launch have exactly the same predicted time.
+        if (std::exchange(last_us, prediction.us) == prediction.us) continue;
         if (own.size() < most_of_a_template && prediction.us <= pruning::slow_template * best_us) {
             own.push_back(*prediction.member->configuration);
         }

@@ -41,7 +41,8 @@ TEST(WarpTiled, ABlockHasATileOrAWholeClusterSharesOne) {
             if (fills) {
                 ++filled;
                 ASSERT_GE(split, 2) << to_text(configuration);
-                ASSERT_LE(blocks, device.multiprocessors * values.at("BLOCKS_PER_SM")) << to_text(configuration);
+                ASSERT_LE(blocks, device.multiprocessors * values.at("BLOCKS_PER_SM") * values.at("SPLIT_WAVES"))
+                    << to_text(configuration);
                 ASSERT_GE(problem.extents[2].second / (split * cluster), 64) << to_text(configuration);
             }
             ASSERT_EQ(blocks % split, 0) << to_text(configuration);
@@ -102,6 +103,34 @@ TEST(WarpTiled, FillsTheMultiprocessorsWithPartsOfK) {
     EXPECT_EQ(blocks("BLOCKS_PER_SM=1,CLUSTER_K=1", gemm(1248, 64, 64 * 5)), 10 * 5) << "64 k-steps for each block";
     EXPECT_EQ(blocks("BLOCKS_PER_SM=1,CLUSTER_K=1,BLOCK_K=32,SLICES_K=2", gemm(1248, 64, 64 * 6)), 10 * 3)
         << "four k-tiles";
+}
+
+// With SPLIT_WAVES=3, the launch has the number of parts of K with which one, two or three waves take the least time.
+TEST(WarpTiled, SplitsKAmongTheBlocksOfSeveralWaves) {
+    const auto& all = builtin_templates();
+    const auto kernel = *std::ranges::find(all, "warp_tiled", &KernelTemplate::name);
+    const auto device = model_device("sm_90");
+    const auto configuration = [&](int blocks_per_sm, int waves) {
+        return completed(parse_configuration("BLOCK_M=64,BLOCK_N=128,SPLIT_K=0,BLOCKS_PER_SM=" +
+                                             std::to_string(blocks_per_sm) + ",SPLIT_WAVES=" + std::to_string(waves)),
+                         default_configuration(kernel));
+    };
+    const auto blocks = [&](int blocks_per_sm, int waves, const Problem& problem) {
+        const auto how = configuration(blocks_per_sm, waves);
+        EXPECT_EQ(infeasibility(kernel, how, problem, device), std::nullopt) << to_text(how);
+        return launch_of(kernel, how, problem, device).grid[0];
+    };
+    const auto wide = gemm(64, 9088, 6852);  // 71 tiles for 132 multiprocessors
+    EXPECT_EQ(blocks(2, 1, wide), 71 * 3) << "213 of 264 places";
+    EXPECT_EQ(blocks(2, 3, wide), 71 * 11) << "781 of 3 x 264 places";
+    EXPECT_TRUE(infeasibility(kernel, configuration(1, 1), wide, device)) << "one wave has no room for a second part";
+    EXPECT_EQ(blocks(1, 3, wide), 71 * 5) << "355 of 3 x 132 places";
+    const auto full = gemm(64, 128 * 66, 6852);
+    EXPECT_EQ(blocks(2, 3, full), blocks(2, 1, full)) << "one wave leaves no multiprocessor idle";
+    EXPECT_EQ(blocks(2, 3, gemm(64, 128 * 100, 128)), 100 * 2) << "more parts would have less than 64 k-steps";
+    const auto whole = infeasibility(
+        kernel, completed(parse_configuration("SPLIT_WAVES=3"), default_configuration(kernel)), wide, device);
+    EXPECT_TRUE(whole) << "SPLIT_K=1";
 }
 
 TEST(WarpTiled, OfEveryExtentHasASpaceOfWhatFits) {

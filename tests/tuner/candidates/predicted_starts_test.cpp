@@ -117,6 +117,36 @@ TEST_F(PredictedStarts, TheFastestComeFromThePortfoliosOfAllLayoutsAndRunAtTheir
     EXPECT_THAT(of_each_problem, ::testing::Each(::testing::Ge(2))) << "portfolios with different members";
 }
 
+// The portfolios of the H100 were measured before warp_tiled gained SPLIT_WAVES.
+TEST_F(PredictedStarts, TheFastestHaveNewValuesOfParametersThatTheirPortfolioLacks) {
+    std::vector<Problem> problems;
+    for (const auto n : {5000, 7000, 9088, 11000}) problems.push_back(gemm(64, n, 6852, "f32", "nt"));
+    const auto fastest = fastest_at(problems);
+    const auto waves = [](const Transferred& each) {
+        const auto value = each.configuration.values.find("SPLIT_WAVES");
+        return value == each.configuration.values.end() ? 0 : value->second;
+    };
+    EXPECT_GT(std::ranges::count(fastest, 3, waves), 0);
+    for (const auto& each : fastest) {
+        if (each.kernel->name == "warp_tiled") EXPECT_NE(waves(each), 0) << "every parameter has a value";
+    }
+}
+
+// With SPLIT_WAVES=3, a member has the same launch as with SPLIT_WAVES=1 if one wave is the fastest.
+TEST_F(PredictedStarts, DoNotContainALaunchTwice) {
+    const auto problem = gemm(1248, 64, 10911, "f32", "nt");
+    std::set<std::string> launches;
+    const auto starts = at(problem, hopper);
+    for (const auto& each : starts.at("warp_tiled")) {
+        auto configuration = each;
+        configuration.values.erase("SPLIT_WAVES");
+        const auto kernel = std::ranges::find(kernels, "warp_tiled", &KernelTemplate::name);
+        const auto launch = launch_of(*kernel, each, problem, hopper);
+        EXPECT_TRUE(launches.insert(to_text(configuration) + " " + std::to_string(launch.grid[0])).second)
+            << to_text(each);
+    }
+}
+
 TEST_F(PredictedStarts, TheFastestOfSeveralPortfoliosOrProblemsIsThereOnce) {
     std::vector<Problem> problems;
     for (const auto size : {1000, 1500, 2000, 3000, 4096, 6000, 8192}) problems.push_back(gemm(size, size, size));
