@@ -84,8 +84,8 @@ int failure(int code, const char* what) {
     return code;
 }
 
-// Writes what standard output still holds. Without this, output that is shorter than the buffer would be lost without
-// an error, for example on a full disk. A reader that has closed the pipe wants no more, so that is no error.
+// Flushes standard output. Otherwise, output that is shorter than the buffer could be lost without an error, for
+// example on a full disk. It is no error if the reader has closed the pipe, because it wants no more output.
 int finish_output(int code) {
     if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
     return failure(bad_environment, fmt::format("cannot write the output: {}", std::strerror(errno)).c_str());

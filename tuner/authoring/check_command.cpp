@@ -21,8 +21,8 @@ namespace {
 void print_check(const TemplateCheck& check, const Problem& problem) {
     fmt::print("{} {}{}{}: {} ({} compiled)\n", check.name, problem.type, problem.layout.empty() ? "" : " ",
                problem.layout, check.failed() ? "FAILED" : "ok", counted(check.compiled, "program"));
-    // A mistake in the source gives the same error in each program, so equal errors are one line.
-    std::vector<std::pair<Finding, std::size_t>> lines;  // with how many more programs have the error
+    // A mistake in the source gives the same error in each program, so equal errors share one line.
+    std::vector<std::pair<Finding, std::size_t>> lines;  // each with the number of further programs that have the error
     for (const auto& finding : check.findings) {
         const auto same = std::ranges::find_if(lines, [&](const auto& line) {
             return finding.is_error && line.first.is_error && line.first.what == finding.what;

@@ -56,8 +56,8 @@ std::vector<const Argument*> passed_arguments(const Operation& operation, bool i
     return passed;
 }
 
-// Warns of parameters that a function declares at the place of another argument. The compiler notices this only if the
-// types differ. `where` is "the kernel" or "reference".
+// Warns of function parameters that stand at the place of another argument, and of outputs that a kernel declares
+// const. The compiler notices a wrong place only if the types differ. `where` is "the kernel" or "reference".
 void find_misplaced(const std::string& where, const std::string& source, const std::string& function,
                     const std::vector<const Argument*>& passed, bool is_kernel, TemplateCheck& check) {
     const auto declared = kernel_arguments(source, function);

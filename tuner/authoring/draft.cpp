@@ -39,7 +39,8 @@ std::map<std::string, std::string> parameters_of(const std::string& source,
     return found;
 }
 
-// Whether an operation on matrices of floats has such an argument, so that the manifest need not give its type.
+// Whether the argument has a type that it may have in an operation on matrices of floats. If all arguments do, the
+// manifest need not give their types.
 bool is_of_elements(const std::string& source, const DeclaredArgument& argument) {
     const auto type = number_type(source, argument.type).value_or("");
     return type == "f32" || (!argument.pointer && (type == "i32" || type == "i64"));

@@ -69,7 +69,7 @@ std::optional<std::string> followed_number_type(const std::string& source, const
                                                             {"uint8_t", "u8"},
                                                             {"uint", "u32"},
                                                             {"ushort", "u16"},
-                                                            // no types, but parts of names of vectors
+                                                            // not types, but parts of names such as uchar4
                                                             {"ulonglong", "u64"},
                                                             {"longlong", "i64"},
                                                             {"uchar", "u8"}};

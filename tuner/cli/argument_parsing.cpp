@@ -299,7 +299,7 @@ void check_host_time(const Operation& operation, const Problem& problem, const D
 
 void require_no_database(const std::filesystem::path& file) {
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) return;  // a pipe would wait for a writer
+    if (!std::filesystem::is_regular_file(file, ignored)) return;  // reading a pipe would wait for a writer
     constexpr std::string_view header("SQLite format 3\0", 16);
     std::string start(header.size(), ' ');
     std::ifstream(file, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));

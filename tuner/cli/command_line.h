@@ -26,7 +26,7 @@ enum ExitCode : int {
 struct CommandHelp;
 struct Option;
 
-/// All inputs except the command line. Only main() reads them.
+/// All inputs of the program except the command line. Only main() reads them.
 struct ProcessEnvironment {
     std::string executable;          ///< path of this program, to start workers
     std::filesystem::path database;  ///< the variable SMEMTUNE_DB, else smemtune/tuning.db in the user's data folder

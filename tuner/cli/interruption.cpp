@@ -12,7 +12,7 @@ namespace smemtune {
 
 namespace {
 
-// NOLINTBEGIN(*-avoid-non-const-global-variables): a signal handler has no argument
+// NOLINTBEGIN(*-avoid-non-const-global-variables): a signal handler reaches only global variables
 std::atomic<bool> came = false;
 std::atomic<const char*> first_hint = "";
 // NOLINTEND(*-avoid-non-const-global-variables)

@@ -302,7 +302,8 @@ int exit_code(const std::vector<DeviceRun>& device_runs) {
             const auto done = static_cast<std::size_t>(std::ranges::count_if(report.problems, has_winner));
             const auto all = request.problems.size();
             const auto left = fmt::format(" ({} of {} without a winner)", all - done, counted(all, "size"));
-            // The last sizes may need less than their shares, after the searches of others have ended early.
+            // If the searches of some sizes ended with their shares, and the last sizes needed less than theirs, the
+            // run ends before the budget is spent.
             const bool is_spent = request.budget && report.seconds >= static_cast<double>(request.budget->count());
             if (report.unfinished > 0) {
                 fmt::print(stderr,

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* wisdom_version = "1.0";
 constexpr std::size_t most_extents = 3;
 
-// Each line of a wisdom file has an object "environment". Problems with the same device and size differ in these
-// fields of that object.
+// Each line of a wisdom file has an object "environment". Two problems with the same device and size may differ in
+// these fields of that object.
 constexpr std::array details{"compute_capability", "operation", "type", "layout", "template_hash"};
 
 Fields parse_wisdom_header(const std::string& path, const std::string& line) {

@@ -89,7 +89,7 @@ FollowingPage::~FollowingPage() {
 
 void FollowingPage::write(bool unfinished) {
     request_.unfinished = unfinished;
-    // The page lacks damaged trials. 'smemtune report FILE' and 'smemtune db verify' name them.
+    // The page leaves out damaged trials without a message. 'smemtune report FILE' and 'smemtune db verify' name them.
     const Store store(database_, Store::Access::read, {.on_damage = [](const std::string&) {}});
     write_page(file_, page_html(page_data(store, request_), PageSource::file));
 }

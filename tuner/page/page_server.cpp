@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto least_period = std::chrono::seconds(2);
 
-// The page lacks damaged trials. 'smemtune report FILE' and 'smemtune db verify' name them.
+// The page leaves out damaged trials without a message. 'smemtune report FILE' and 'smemtune db verify' name them.
 void leave_out(const std::string&) {}
 
 // Returns the sizes and the modification times of the database and its write-ahead log, as text. The text changes

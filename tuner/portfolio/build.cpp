@@ -24,18 +24,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t samples_at_once = 16;  // the most samples tuned at once; all their spaces are in memory
 constexpr std::size_t samples_nearby = 12;   // each configuration is first timed at this many samples
-// At so many samples, every promising configuration is timed. The expected losses in the report come from these
-// samples, so they do not depend on predictions. At all other samples, only the configurations that are predicted to
-// be the fastest are timed.
+// At this many samples, all promising configurations (see cross_time()) are timed. The expected losses in the report
+// come from these samples, so they do not depend on predictions. At all other samples, only the configurations that are
+// predicted to be the fastest are timed.
 constexpr std::size_t samples_in_full = 120;
 constexpr std::size_t predicted_of_a_sample = 12;  // how many predicted configurations are timed at a sample
 constexpr double predicted_within = 1.25;          // their predicted times are at most this many times the shortest
-constexpr std::size_t samples_per_fit = 256;       // the models are fitted again after so many samples
-// Each part of a build ends after this share of the budget; the share includes the parts before it. On an H200 with
-// 16 cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures 60 to 160 pairs of
-// a configuration and a sample per second. It gets the larger part of the budget: most of the loss comes from wrong
-// predictions, and more times make predictions better. Verification takes some seconds, and the budget does not limit
-// it.
+constexpr std::size_t samples_per_fit = 256;       // the models are fitted again after this many samples
+// Each part of a build ends when this share of the budget is spent, counted from the start of the build. On an H200
+// with 16 cores, tuning tries 16 candidates per second, limited by the compiler. Cross-timing measures 60 to 160 pairs
+// of a configuration and a sample per second. It gets the larger part of the budget: most of the loss comes from wrong
+// predictions, and more measured times make predictions better. Verification takes some seconds, and the budget does
+// not limit it.
 constexpr double tuning_share = 0.4;
 constexpr double compile_share = 0.5;  // until then, configurations from elsewhere are compiled
 constexpr double near_share = 0.58;
@@ -110,7 +110,7 @@ private:
             tuning.templates = request_.templates;
             tuning.evaluations = request_.evaluations;
             tuning.budget = left(tuning_share);
-            tuning.shares_budget = false;  // a later run goes on with samples that are not tuned, not with partial ones
+            tuning.shares_budget = false;  // no shares, because a later run does not resume ended searches
             tuning.jobs = request_.jobs;
             tuning.seed = request_.seed;
             tuning.text = request_.text;
@@ -173,7 +173,8 @@ private:
     }
 
     // Times every configuration at samples near those where it was found. Then times at every sample the configurations
-    // that are predicted to be the fastest there, and at some samples all promising ones.
+    // that are predicted to be the fastest there. At some samples, times all promising configurations, which are those
+    // that choose_members() chooses for a portfolio 1.5 times as large.
     void cross_time(MeasureContext& context, CrossTimes& times) {
         CrossTimer timer(context, times);
         // Begins a part that ends after a share of the budget. Returns whether the part was cut short.

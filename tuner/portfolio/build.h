@@ -45,7 +45,7 @@ struct PortfolioReport {
     std::vector<Member> members;
     std::vector<Served> served;      ///< of each sample: the losses of portfolios that were built without the sample
     std::size_t configurations = 0;  ///< how many configurations may become members
-    std::string invalid{};           ///< why nothing is valid at the first sample without a valid configuration, if any
+    std::string invalid{};           ///< why the first sample without a valid configuration has none
     MeasureCounts counts;
     std::size_t wrong = 0;  ///< how many chosen members were left out: wrong, not verified, or not compiled
     double tune_seconds = 0, cross_seconds = 0, verify_seconds = 0, seconds = 0;
@@ -54,8 +54,8 @@ struct PortfolioReport {
 
 /// Builds and stores a portfolio in these steps:
 /// 1. tune samples that have no winner yet;
-/// 2. time the fastest configurations of each sample, members of portfolios, and the fastest configurations of other
-///    stored problems, each near where it was found and where it is predicted to be fast;
+/// 2. time configurations: the fastest of each sample, members of portfolios, and the fastest of other stored problems.
+///    Each is timed near the samples where it was found, and where it is predicted to be fast;
 /// 3. choose the members, fit their models, and estimate the loss by cross-validation over the samples;
 /// 4. verify each member for each class of problems, and at the sample where it needs the most workspace.
 /// A later run does not repeat trials that are stored. A budget ends steps 1 and 2 early; the portfolio is then built

@@ -127,7 +127,7 @@ private:
     std::vector<double> place_;
 };
 
-// Returns the stored problems that are no samples, each with its row in the database. Takes all problems of the
+// Returns the stored problems that are not samples, each with its row in the database. Takes all problems of the
 // samples' operation whose elements have the same size as those of the samples, in any layout.
 std::vector<std::pair<Problem, std::int64_t>> problems_elsewhere(const EntrySource& source) {
     const auto& like = source.samples.front().problem;
@@ -156,9 +156,9 @@ std::vector<std::pair<Problem, std::int64_t>> problems_elsewhere(const EntrySour
     return problems;
 }
 
-// Returns the fastest configurations of stored problems that are no samples (problems_elsewhere()). Such kernels are
-// fast at similar extents. Transferred::problems lists the samples nearest to these problems. The configuration that
-// is among the fastest of the most problems comes first.
+// Returns the fastest configurations of stored problems that are not samples (problems_elsewhere()). Such kernels are
+// fast at similar extents. Transferred::problems lists the samples nearest to these problems. The configuration that is
+// among the fastest of the most problems comes first.
 std::vector<Transferred> found_elsewhere(const EntrySource& source, const std::vector<std::int64_t>& template_rows) {
     std::map<std::pair<std::int64_t, std::string>, Transferred> found;  // by template and configuration
     NearestSample nearest_sample(source.samples);

@@ -57,7 +57,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// Adds configurations that are fast elsewhere:
 /// - members of the portfolios in db/portfolios that are predicted to be the fastest of their portfolio at a sample
 ///   (predicted_fastest());
-/// - the fastest configurations of stored problems that are no samples.
+/// - the fastest configurations of stored problems that are not samples.
 /// Portfolios and stored problems may have any layout, and any type whose elements have the same size. If a sample
 /// has a stored trial of an added entry, the entry takes the hash of its machine code from this trial. Otherwise it
 /// is compiled. A configuration is not added if it does not compile, or if its compile would begin after `deadline`

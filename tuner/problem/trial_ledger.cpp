@@ -14,9 +14,9 @@ namespace smemtune {
 
 namespace {
 
-constexpr std::size_t most_verified_again = 8;  // limit for each problem and run: the most finalists that finals have
+constexpr std::size_t most_verified_again = 8;  // limit for each problem and run: the largest number of finalists
 constexpr std::size_t most_retries = 8;         // limit for each problem and run, because each timeout takes long
-constexpr std::int64_t most_attempts = 2;       // how often a configuration is tried with one toolchain
+constexpr std::int64_t most_attempts = 2;       // limit of tries with one toolchain after crashes and timeouts
 
 std::string code_key(const TrialInput& input) {
     const auto& launch = input.launch;

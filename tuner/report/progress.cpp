@@ -62,7 +62,7 @@ Progress::~Progress() {
     const std::scoped_lock lock(mutex_);
     clear();
     if (style_ == Style::redrawn || trials_ == 0) return;
-    const auto sizes = part_.empty() ? counted(reported_.size(), "size") + ", " : "";  // each part has sizes of its own
+    const auto sizes = part_.empty() ? counted(reported_.size(), "size") + ", " : "";  // parts count sizes separately
     write_line(fmt::format("done: {}{} ({} known before), {}", sizes, counted(trials_, "trial"), count_text(recalled_),
                            duration_text(seconds_since(begin_))));
 }

@@ -53,7 +53,8 @@ TrialFacts TrialReader::read(TrialRow row) {
     return facts;
 }
 
-// A trial whose stored time is shorter than that of `winner`, a measured trial.
+// Returns the id of a trial whose stored time is shorter than that of `winner`; nothing if there is none. Precondition:
+// `winner` was measured.
 std::optional<std::int64_t> TrialReader::faster_trial(const TrialRow& winner) const {
     const auto& key = winner.record.key;
     try {

@@ -11,7 +11,7 @@ namespace smemtune {
 /// value's alignment: how often the value can be halved without a remainder. (96 is next to 80, but may perform like
 /// 32, because both 96 and 32 can be halved five times.) The second column is left out if it would repeat the first.
 /// A parameter whose values are texts gets one column for each text. Each feature of the SearchSetup gets one column,
-/// and so does its estimate. The columns of features and estimate also hold ranks: the share of a sample of points
+/// and so does the estimate. The columns of features and estimate also hold ranks: the share of a sample of points
 /// that has a smaller value. So the scale of a feature does not matter.
 class Encoding {
 public:

@@ -16,16 +16,15 @@ struct Exported {
     bool has_damage = false;              ///< whether a damaged row was left out
 };
 
-/// Copies every portfolio. If `winners` is true, also copies the
-/// winner of each problem with its measurement. Templates and machine code are copied with them. Other trials, runs
-/// and samples are not copied.
+/// Copies every portfolio. If `winners` is true, also copies the winner of each problem with its measurement. Templates
+/// and machine code are copied with them. Other trials, runs and samples are not copied.
 ///
-/// Exported::left_out names what could not be copied: damaged rows, portfolios whose models are of another version,
-/// members whose verified machine code is not stored, and winners for which it is unknown how they were verified. A
-/// winner whose machine code is not stored is copied without it.
+/// Exported::left_out names what could not be copied: damaged rows, portfolios whose time models have terms of another
+/// version (terms_version), members whose verified machine code is not stored, and winners for which it is unknown how
+/// they were verified. A winner whose machine code is not stored is copied without it.
 Exported export_database(const Store& from, Store& to, bool winners);
 
-/// Returns a text for each portfolio whose models are of another version: which portfolio, and what to do.
+/// Returns a text for each portfolio whose time models have terms of another version: which portfolio, and what to do.
 std::vector<std::string> outdated_portfolios(const Store& store);
 
 }  // namespace smemtune

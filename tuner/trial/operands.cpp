@@ -21,7 +21,7 @@ namespace {
 constexpr int most_sets = 64;  // limits the sets of rotating operands: small problems would need thousands
 enum Mode : int { uniform = 0, integer = 1, special = 2, poisoned = 3 };
 
-// Returns the size of one set of matrices in bytes, including the copies of prepared values.
+// Returns the size of one set of matrices in bytes, including the copies of the values that `prepare` computes.
 double operand_bytes(const Operation& operation, const Environment& environment, long long element_bytes) {
     double bytes = 0;
     for (const auto& argument : operation.arguments) {
@@ -33,7 +33,7 @@ double operand_bytes(const Operation& operation, const Environment& environment,
     return bytes;
 }
 
-// Returns the size of an element's reference in bytes: a value, and a magnitude if the output has one.
+// Returns the size of an element's reference in bytes: a value, and m of tolerance.h if the output has a magnitude.
 std::int64_t reference_bytes_of(const Argument& output) {
     if (output.is_integer()) return output.type->bytes();
     const auto lanes = output.type ? output.type->lanes : 1;
@@ -50,12 +50,12 @@ double reference_bytes(const Operation& operation, const Environment& environmen
     return bytes;
 }
 
-// Returns the size of the FP32 copies of narrow operands in bytes. They exist while the reference is computed.
+// Returns the size of the FP32 copies of narrow operands in bytes. The copies exist while the reference is computed.
 double widened_bytes(const Operation& operation, const Environment& environment, const ElementType& element) {
     return element.is_narrow() ? operand_bytes(operation, environment, element_type(element.wide).bytes) : 0;
 }
 
-// The mixing function of kernels/around.h.
+// Computes the same as mix() in kernels/around.h.
 std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -66,7 +66,7 @@ std::uint64_t mix(std::uint64_t x) {
 // Returns a magnitude m with which kernels/fill.cu fills a matrix with large integers. The kernel computes an element
 // as word % (2 m + 1) - m, where word is a random number below 2^31.
 // - With a negative m, the elements are from -m to -3 m - 2, so all of them are positive.
-// - With a positive m, they are from -m to m. Here, m is chosen so that the first element is less than -m / 4.
+// - With a positive m, they are from -m to m. Here, m is chosen so that the first element is at most -m / 4.
 int large_magnitude(OutputContent content, std::uint64_t seed) {
     if (content == OutputContent::large) return -(1 << 29);
     const auto word = static_cast<int>(mix(seed + mix(0)) >> 33);
@@ -95,7 +95,8 @@ int integer_magnitude(std::int64_t terms, const Check& check, const Argument& ma
     if (check.wide.empty()) {  // all matrices have magnitude m; sums are exact if scale * count * m * m <= 2^24
         return std::clamp(static_cast<int>(std::sqrt(0x1p24 / (scale * count))), 1, 8);
     }
-    // An output's initial values use an eighth of the range in which integers are exact. The sum may use the rest.
+    // FP32 holds integers up to 2^24 exactly. The initial values of an output take an eighth of this range. The
+    // products take the rest.
     if (matrix.kind == Argument::Kind::output) return static_cast<int>(0x1p21 / scale);
     if (matrix.name != check.wide) return 1;
     return std::max(1, static_cast<int>(7 * 0x1p21 / (scale * std::min(count, 8 * std::sqrt(count)))));
@@ -220,7 +221,7 @@ std::unique_ptr<Operands> OperandFactory::make(const Check& check, std::uint64_t
                                                std::uint64_t symbol_seed) {
     auto operands = std::make_unique<Operands>();
     const auto count = operation_.arguments.size();
-    // Memory is reserved, because a reallocation would make the addresses that are taken below invalid.
+    // Memory is reserved, because a reallocation would invalidate the addresses that are taken below.
     operands->numbers.reserve(count);
     operands->addresses.reserve(count);
     for (const auto& argument : operation_.arguments) {
@@ -267,8 +268,8 @@ void OperandFactory::prepare(Operands& operands, const Check& check) {
                          ", or outside it; it may write only to arguments with values = { prepared = true }");
 }
 
-// Fills a matrix. If `changed` is not null, compares the matrix with what the fill would write instead. Each block
-// then writes to `changed` the index of its first element that differs, or -1 if none does.
+// Fills a matrix. If `changed` is not null, leaves the matrix as it is, and compares it with the values that a fill
+// would write. Each block then writes to `changed` the index of its first element that differs, or -1 if none does.
 void OperandFactory::fill(const MatrixOperand& matrix, const Check& check, OutputContent content, Memory* changed) {
     if (is_typed(operation_, element_)) {
         auto how = fill_of(matrix, check, environment_, terms_);

@@ -23,8 +23,8 @@ std::int64_t matrix_blocks(const Device& device);
 enum class OutputContent {
     nans,      ///< NaNs; random integers if the type is an integer
     large,     ///< large positive numbers
-    negative,  ///< large negative numbers; 0 if the type is an unsigned integer. If the operation is not typed, they
-               ///< have random signs, and at least one is negative
+    negative,  ///< large negative numbers; 0 if the type is an unsigned integer. If the operation is not typed, the
+               ///< signs of the numbers are random, and at least one number is negative
 };
 
 /// Whether a complete verification also launches the kernel on outputs with large and negative numbers. These launches

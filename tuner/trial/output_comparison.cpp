@@ -96,8 +96,8 @@ void OutputComparison::check_magnitudes(const Operands& operands, const std::vec
         if (!is_output(matrix)) continue;
         const auto& [value, magnitude] = *reference++;
         if (!magnitude) continue;
-        // To copy all numbers of a large output takes longer than to compute them. So at most 16 parts are copied, at
-        // equal distances.
+        // Copying all numbers of a large output to the host takes longer than computing them. So at most 16 parts are
+        // copied, at equal distances.
         constexpr long long part = 1 << 14;
         constexpr long long most_parts = 16;
         const auto count = static_cast<long long>(magnitude->size() / sizeof(double));

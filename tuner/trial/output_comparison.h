@@ -20,9 +20,9 @@ namespace smemtune {
 /// object.
 class OutputComparison {
 public:
-    /// `reference` is the binary of reference_program(). `compare` is the binary of kernels/compare.cu or, for a typed
-    /// operation, of typed/kernels/compare.cu. `widen` is as in make_reference_source(). Throws OutOfMemory,
-    /// LaunchError.
+    /// `reference` is the binary of reference_program(). `compare` is the binary of kernels/compare.cu or, if
+    /// is_typed() is true for the operation, of typed/kernels/compare.cu. `widen` is as in make_reference_source().
+    /// Throws OutOfMemory, LaunchError.
     OutputComparison(Backend& backend, const Operation& operation, const Problem& problem,
                      const Environment& environment, const Binary& reference, const Binary& compare,
                      const Binary& widen);

@@ -12,8 +12,8 @@ namespace smemtune::pruning {
 /// one kernel differ by a few percent, so 25 % is far outside the noise.
 inline constexpr double slow_candidate = 1.25;
 
-/// While there is only one sample, this limit replaces slow_candidate. A disturbance of the device made 1 of 45,000
-/// samples 2.3 times as long.
+/// While there is only one sample, this limit replaces slow_candidate. A single sample may be disturbed: 1 of 45,000
+/// samples took 2.3 times as long as it should.
 inline constexpr double slow_single_sample = 3;
 
 /// A candidate is not timed if its first launch takes more than cold_factor * slow_candidate * best + cold_start_us.
@@ -43,7 +43,7 @@ inline constexpr double finals_spreads = 8;
 inline constexpr double least_finals_margin = 0.02;
 inline constexpr double most_finals_margin = 0.05;
 
-/// A candidate whose first launch takes more microseconds than this is not timed.
+/// The time of a first launch, in microseconds, above which a candidate is too slow to be timed.
 inline double first_launch_limit_us(double slow_factor, double best_us) {
     return cold_factor * slow_factor * best_us + cold_start_us;
 }

@@ -30,10 +30,10 @@ namespace {
 // Part of the verification identity. Raise this number when operands.cpp or output_comparison.cpp accept or reject
 // other kernels than before. Stored trials are then verified again.
 constexpr int rules_version = 1;
-// The counterpart of rules_version for typed operations. Raise it when operands.cpp, output_comparison.cpp,
-// typed_fill.cpp or typed_comparison.cpp accepts or rejects other kernels than before.
+// The counterpart of rules_version for typed operations (is_typed()). Raise it when operands.cpp,
+// output_comparison.cpp, typed_fill.cpp or typed_comparison.cpp accepts or rejects other kernels than before.
 constexpr int typed_rules_version = 1;
-// The counterpart of rules_version for the launches of fills_outputs_again().
+// The counterpart of rules_version for launches on outputs with large and negative numbers (fills_outputs_again()).
 constexpr int output_rules_version = 1;
 
 // Each combination of values of the operation's parameters has a Testbed::State of its own. Finals alternate between up

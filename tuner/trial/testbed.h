@@ -37,7 +37,7 @@ struct TestbedParts {
     int product_terms = 0;  ///< ElementType::product_terms
     int rules = 0;          ///< version of the rules by which operands are made and outputs are compared
     int tolerance = 0;      ///< tolerance_version
-    int output_rules = 0;   ///< version of the launches of fills_outputs_again(); 0 if there are none
+    int output_rules = 0;   ///< output_rules_version; 0 if fills_outputs_again() is false
     std::string target;     ///< the GPU architecture of all binaries
     std::string compiler;   ///< the compiler's version
 };

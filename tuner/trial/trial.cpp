@@ -20,8 +20,8 @@ double energy_of(Backend& backend, Testbed& testbed, const BoundKernel& kernel, 
 ConfiguredKernel load(Backend& backend, const TrialInput& input) {
     std::shared_ptr<const LoadedKernel> kernel = backend.load(input.binary, input.launch.dynamic_shared_bytes);
     try {
-        // Timed launches do not copy values to symbols, because an application changes these values rarely, not before
-        // every launch.
+        // Timed launches do not copy values to symbols (`__constant__` and `__device__` arrays), because an application
+        // changes these values rarely, not before every launch.
         return {with_workspace(std::move(kernel), input.launch, backend), input.launch, FillSymbols::when_asked};
     } catch (const OutOfMemory& error) {
         throw NoRoomForWorkspace("a workspace of " + std::to_string(input.launch.workspace->bytes) +
@@ -39,7 +39,8 @@ bool is_hopeless(const SamplingPolicy& policy, std::optional<double> best_us, do
 void launch_often(Backend& backend, Testbed& testbed, const BoundKernel& kernel, double launch_us) {
     constexpr double verify_us = 50'000;
     constexpr double most_launches = 1000;
-    // Batches are short if arguments are restored before each launch, and restoring takes time, too.
+    // The time is limited, too: if arguments are restored before each launch, batches are short, and restoring takes
+    // extra time.
     const auto end = Clock::now() + std::chrono::duration<double, std::micro>(2 * verify_us);
     auto left = static_cast<int>(std::clamp(verify_us / launch_us, 0.0, most_launches));
     while (left > 0 && Clock::now() < end) {

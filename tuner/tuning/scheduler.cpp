@@ -234,8 +234,9 @@ bool Scheduler::budget_is_spent() {
 }
 
 // Returns the share of the budget of the next problem. `left` is the number of problems that have not begun, including
-// this one. They have equal shares of what is left, so a problem that needs less leaves the rest to later ones. Several
-// workers may begin a problem before the share of the previous one ends. The shares still follow one another.
+// this one. All of them have equal shares of the time that is left. So the time that one problem does not need goes to
+// later problems. If there are several workers, a problem may begin before the share of the previous problem ends. Its
+// own share then begins at that end.
 Scheduler::Share Scheduler::next_share(std::size_t left) const {
     auto begin = Clock::now();
     if (deadline_ == Clock::time_point::max() || !run_.request.shares_budget) return {begin, deadline_};
@@ -243,8 +244,8 @@ Scheduler::Share Scheduler::next_share(std::size_t left) const {
     return {begin, begin + (deadline_ - begin) / static_cast<std::int64_t>(left)};
 }
 
-// Ends the searches that have used their shares of the budget. While nothing is known to be right yet, a search may use
-// twice its share.
+// Ends the searches that have used their shares of the budget. While no candidate of a problem has passed all checks,
+// its search may use twice its share.
 void Scheduler::end_spent_shares() {
     if (transfers_) return;
     const auto now = Clock::now();
@@ -379,7 +380,7 @@ bool Scheduler::prepare(WorkerSlot& slot, const ProblemTuner& tuner, Lock& lock,
     return in_time;
 }
 
-// Counts a problem only once, although several workers may have prepared it.
+// Counts each problem once, although its preparation may be stopped on several workers.
 void Scheduler::count_unprepared(std::size_t problem) {
     unprepared_.insert(problem);
     run_.report.unprepared = unprepared_.size();

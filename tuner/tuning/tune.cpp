@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Counts the configurations that exceed the device's limits. In a space's census, the device's limits follow the
-// template's own constraints.
+// Counts the configurations that exceed the device's limits. ParameterSpace::census() lists the template's own
+// constraints first, and then the device's limits.
 void count_left_out(const PlannedSpace& planned, TuneReport& report) {
     const auto& kernel = *planned.kernel_template;
     const auto& census = planned.space->census();

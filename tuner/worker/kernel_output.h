@@ -1,4 +1,4 @@
-// Where kernels that run in this process print to. A worker is another process, and worker.cpp does the same for it.
+// Redirects what kernels print in this process. For worker processes, worker.cpp does the same.
 #pragma once
 
 #include <fcntl.h>
@@ -8,12 +8,12 @@
 
 namespace smemtune {
 
-/// While it exists, standard output is standard error. Kernels then do not print into the output of the command, which
-/// may be JSON.
+/// While it exists, text for standard output goes to standard error. So kernels do not print into the output of the
+/// command, which may be JSON.
 class KernelOutputOnStderr {
 public:
     KernelOutputOnStderr() : output_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) {
-        (void)std::fflush(stdout);  // to the output, not to standard error
+        (void)std::fflush(stdout);  // earlier text still goes to standard output
         if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
     }
     ~KernelOutputOnStderr() {

@@ -23,7 +23,7 @@ struct WorkerOptions {
     unsigned seed = 0;
     std::chrono::milliseconds trial_deadline{30000};
     std::chrono::milliseconds prepare_deadline{300000};  ///< for the inputs and reference outputs of a problem
-    std::chrono::milliseconds final_deadline{300000};    ///< for a round of finals, whose kernels ended in their trials
+    std::chrono::milliseconds final_deadline{300000};    ///< for one measurement of finalists
     SamplingPolicy sampling;
 };
 
@@ -32,7 +32,7 @@ struct WorkerOptions {
 /// time limits of its runs.
 void set_deadlines(WorkerOptions& options, std::chrono::seconds deadline, const Operation& operation);
 
-/// Returns how long a trial, or the preparation of a problem, may run that begins now, if the budget ends at `end`:
+/// Returns the time limit of a trial or of a preparation that begins now, if the budget ends at `end`. The limit is
 /// what is left of the budget, but at least 5 s, because a normal trial that begins within the budget should finish.
 std::chrono::milliseconds budget_limit(std::chrono::steady_clock::time_point end);
 

@@ -9,10 +9,10 @@ namespace smemtune {
 
 namespace {
 
-// Coefficients are regularised towards the common model of the template. The weight of the common model has two
-// parts. The first part is `shrinkage` times the weight of the configuration's own times. The second part is the
-// weight of `common_times` measured times with average terms. It decides coefficients about which the configuration's
-// own times say little.
+// Coefficients are regularised towards the common model of the template. The weight of the common model has two parts.
+// The first part is `shrinkage` times the weight of the configuration's own times. The second part is the weight of
+// `common_times` measured times with average terms. The second part decides those coefficients about which the
+// configuration's own times say little.
 constexpr double shrinkage = 0.03;
 constexpr double common_times = 0.5;
 constexpr double unknown_error = 0.3;  // the assumed error of a model that is fitted to fewer than 3 measured times

@@ -93,7 +93,7 @@ TypedComparison::Rule TypedComparison::rule_of(const MatrixOperand& matrix, cons
         rule.equal_nans = tolerance->equal_nans ? 1 : 0;
         if (tolerance->has_distance) return rule;
     }
-    if (check.special) rule.equal_nans = 1;  // this check puts infinities into inputs, so outputs have NaNs
+    if (check.special) rule.equal_nans = 1;  // this check puts infinities into inputs, so outputs may be NaNs
     if (!type.is_floating) return rule;
     const auto u = type.unit_roundoff();
     rule.tiny = type.is_half() ? type.least : 0;

@@ -88,7 +88,7 @@ TypedFill fill_of(const NumberType& type, OutputContent content) {
         const auto value = is_negative ? type.least : type.most;
         return {TypedFill::integers, value, value};
     }
-    const auto large = type.name == "f16" ? 6e4 : 1e38;  // finite in every other floating type
+    const auto large = type.name == "f16" ? 6e4 : 1e38;  // 1e38 is finite in every type but f16
     const auto value = is_negative ? -large : large;
     return {TypedFill::uniform, value, value};
 }

@@ -1,4 +1,4 @@
-// What an array of a typed operation holds before a launch.
+// What an array of a typed operation (is_typed() in tuner/trial/operands.h) holds before a launch.
 #pragma once
 
 #include <cstdint>
