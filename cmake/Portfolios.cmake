@@ -36,8 +36,8 @@ foreach(architecture IN LISTS SMEMTUNE_PORTFOLIO_TARGETS)
     endif()
 endforeach()
 
-# A database depends on the portfolios' texts and on the kernels. The program that compiles it must be built first. But
-# an edit of the program must not compile all portfolios again.
+# A database depends on the portfolios' texts and on the kernels. The program that compiles the portfolios must be built
+# first. But an edit of the program must not compile all portfolios again.
 get_target_property(kernels smemtune_templates SMEMTUNE_KERNELS)
 list(TRANSFORM portfolio_databases REPLACE "(.+)" "${PROJECT_BINARY_DIR}/portfolios/sm_\\1.db" OUTPUT_VARIABLE files)
 foreach(architecture IN LISTS portfolio_databases)
@@ -45,7 +45,7 @@ foreach(architecture IN LISTS portfolio_databases)
     add_custom_command(
         OUTPUT ${file}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/portfolios
-        COMMAND ${CMAKE_COMMAND} -E rm -f ${file}  # 'db compile' replaces no database by an empty one
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${file}  # if no member compiles, 'db compile' would keep the old file
         COMMAND smemtune db compile --to ${file} ${portfolio_texts_${architecture}}
         DEPENDS ${portfolio_texts_${architecture}} ${kernels}
         COMMENT "Compiling the shipped portfolios for sm_${architecture}"
