@@ -22,7 +22,7 @@ void rename(Connection& connection, std::int64_t kernel_template, const std::str
     static const std::string binaries =
         "UPDATE OR IGNORE binaries SET configuration = ?1, sha256 = iif(sha256 = " + binary_sha256_in_sql() + ", " +
         binary_sha256_in_sql("template", "?1") +
-        ", NULL) WHERE template = ?2 AND configuration = ?3";  // readers reject a NULL hash, which a damaged row gets
+        ", NULL) WHERE template = ?2 AND configuration = ?3";  // a damaged row gets NULL, which readers reject
     Query(connection, trials).with(to, kernel_template, from).run();
     static const std::string portfolio =
         "UPDATE OR IGNORE portfolio SET configuration = ?1, sha256 = iif(sha256 = " + portfolio_sha256_in_sql() + ", " +

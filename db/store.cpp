@@ -222,8 +222,8 @@ void Store::State::read_unchanged() {
         if (unchanged.lookups < first_lookups || !unchanged.files.is_settled()) return;
         const auto last = query("SELECT max(id) FROM problems").first(read_id).value_or(0);
         if (last > std::min(most_problems, problems_per_lookup * unchanged.lookups)) return;
-        // A network filesystem may report an old state of a file. journal_at() returns Journal::wal only for local
-        // files.
+        // Only local files are cached, because a network filesystem may report an old state of a file. journal_at()
+        // returns Journal::wal for local files only.
         if (journal_at(request.file) != Journal::wal) return;
         auto now = unchanged;
         const auto mode = [](const SQLite::Statement& row) { return row.getColumn(0).getString(); };
@@ -233,7 +233,7 @@ void Store::State::read_unchanged() {
         now.problems.clear();
         for (auto& [row, problem] : query(select_problems).all(read_problem)) now.problems.emplace(problem, row);
         now.is_complete = states_of(request.file, now.log) == now.files;
-        if (!has_log) {  // no log to watch: a change to WAL mode would change the file itself
+        if (!has_log) {  // without a log, only the file is watched: a change to WAL mode would change the file itself
             now.log.clear();
             now.files.log = {};
         }
@@ -330,8 +330,8 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         }
         return state_->find_or_add(find, add);
     });
-    // The same hash does not mean the same files: a manifest may have got more parameter values or another summary. If
-    // the stored files differ from the given ones, they are replaced, because the template's newest winner must compile
+    // Files with the same hash may differ: a manifest may have got more parameter values or another summary. If the
+    // stored files differ from the given ones, they are replaced, because the template's newest winner must compile
     // from the stored files.
     const auto is_stored = [&] {
         try {
@@ -415,7 +415,7 @@ WHERE k.name = ? AND k.hash IN (SELECT value FROM json_each(?)) AND t.configurat
 }
 
 bool Store::failed_somewhere(const Configuration& configuration, const std::string& code_hash) const {
-    // The condition on rejected_at is that of the index trials_that_failed.
+    // SQLite uses the index trials_that_failed only if the query has the index's condition on rejected_at.
     static const std::string sql =
         "SELECT id FROM trials WHERE code_hash = ? AND rejected_at IN ('wrong', 'crash') AND configuration = ?";
     return state_->guarded(

@@ -80,7 +80,7 @@ public:
     /// Returns the results of devices() and find(problem) from one moment. Faster than two calls.
     [[nodiscard]] Known known(const Problem& problem) const;
 
-    // The remember() functions return row numbers. An equal device, template or problem always gets the same row
+    // The next three functions return row numbers. An equal device, template or problem always gets the same row
     // number.
     std::int64_t remember(const Device& device);
     /// Stores a template. If the files changed but the hash did not (more values, another summary, a new parameter),

@@ -1,4 +1,4 @@
-// Finds the damaged rows of the whole database. Deletes the damaged rows among those that a tuning run uses.
+// Finds the damaged rows of the whole database. Also deletes damaged rows that a tuning run would use.
 #include <string_view>
 
 #include "db/integrity/row_hash.h"
@@ -30,7 +30,7 @@ std::pair<std::int64_t, std::string> read_name(const SQLite::Statement& row) {
     return {row.getColumn(0).getInt64(), row.getColumn(1).getString()};
 }
 
-// No launch takes a millionth of a microsecond, or 11 days.
+// No launch takes only a millionth of a microsecond, and none takes 11 days.
 constexpr double shortest_us = 1e-6;
 constexpr double longest_us = 1e12;
 
@@ -55,7 +55,7 @@ bool is_hash(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Throws DamagedRow if `code_hash` is no hash, or if `verified_by` has not the form OPERATION/TESTBED.
+// Throws DamagedRow if `code_hash` is no hash, or if `verified_by` does not have the form OPERATION/TESTBED.
 void require_identities(const TrialRecord& trial) {
     if (!trial.code_hash.empty() && !is_hash(trial.code_hash)) {
         throw DamagedRow("code_hash is '" + trial.code_hash + "', which is no hash");
@@ -98,7 +98,7 @@ std::vector<Store::Damage> Store::damages() const {
             try {
                 check(id);
             } catch (const DamagedRow& error) {
-                const auto prefix = name + ": ";  // the reason of a damaged trial begins with it
+                const auto prefix = name + ": ";  // the reason of a damaged trial begins with this prefix
                 const auto& reason = error.reason();
                 found.push_back({name, reason.starts_with(prefix) ? reason.substr(prefix.size()) : reason, remedy});
             }

@@ -1,6 +1,6 @@
 // Merges the contents of several databases. If databases have different versions of one item, the following rules
-// choose the version to keep. The rules use only content and dates, so the order of the databases has no effect.
-// The criteria of a rule are numbered. Criterion 2 decides only if the versions are equal by criterion 1, and so on.
+// choose the version to keep. The rules use only content and dates, so the order of the databases has no effect. The
+// criteria of a rule are numbered. Criterion 2 decides only if the versions are equal by criterion 1, and so on.
 //
 //   trial          (same device, template, problem and configuration)
 //                  1. A trial that was verified in full, or rejected for a reason other than a crash or timeout. Next,
