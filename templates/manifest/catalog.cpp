@@ -175,10 +175,10 @@ std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
     }
     if (!kernel.entry.empty()) add("entry " + kernel.entry);
     for (const auto& option : kernel.options) add("option " + option);
-    // Earlier versions of smemtune defined no macros (KernelTemplate::macros). They compiled a source that includes
-    // configuration.h itself to different machine code. The macros of such a source are hashed, so that its hash
-    // differs from the hash in those versions. They gave configuration.h to no other source, so other sources need no
-    // different hash.
+    // Earlier versions of smemtune defined no macros (KernelTemplate::macros). If a source includes configuration.h
+    // itself, they compiled it to different machine code. Therefore its macros are hashed, so that its hash differs
+    // from the one in those versions. A source that does not include configuration.h could not use it in those
+    // versions, so its hash need not differ.
     if (!kernel.source_needs.configuration) {
         for (const auto& name : kernel.macros) add("macro " + name);
     }

@@ -9,7 +9,8 @@ namespace smemtune {
 
 namespace {
 
-// A measurement at the same problem has the weight 1. A measurement at a distance of the reach has the weight 0.61.
+// The weight of a measurement at the same problem is 1. At a distance equal to the reach (reach_of), the weight is
+// 0.61.
 constexpr double doubt = 0.2;          // the weight of the uncorrected model
 constexpr double least_error = 0.012;  // the error of a prediction with many measurements nearby
 

@@ -196,7 +196,7 @@ std::vector<Include> includes_of(const std::string& source) {
     std::istringstream clean(plain);
     std::string text;
     std::string bare;
-    std::size_t disabled_depth = 0;  // number of open conditionals inside an `#if 0`, which counts too; 0 outside
+    std::size_t disabled_depth = 0;  // number of open conditionals, counted from an `#if 0` on; 0 if no `#if 0` is open
     for (std::size_t line = 1; std::getline(written, text) && std::getline(clean, bare); ++line) {
         static const std::regex condition(R"(^[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif)\b[ \t]*(.*))");
         std::smatch match;
