@@ -55,7 +55,7 @@ public:
     /// `stream`. The first launch on `stream` may allocate the workspace (workspace.h). Throws LaunchError,
     /// DeviceFault, OutOfMemory.
     virtual void launch(StreamHandle stream, const Launch& launch, void* const* arguments) const = 0;
-    /// Allocates now what the first launch on `stream` would allocate. `stream` must not be captured at the time.
+    /// Allocates now what the first launch on `stream` would allocate. Must not be called while `stream` is captured.
     /// Throws OutOfMemory.
     virtual void prepare(StreamHandle stream) const { (void)stream; }
     /// Copies from the device address `from` to a `__constant__` or `__device__` array of the kernel's source

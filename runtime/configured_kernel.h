@@ -26,7 +26,6 @@ public:
           is_plain_(launch_.runtime_arguments.empty() && launch_.symbols.empty() && launch_.tensor_maps.empty()) {}
 
     [[nodiscard]] const Launch& parameters() const { return launch_; }
-    /// Calls LoadedKernel::prepare().
     void prepare(StreamHandle stream) const { kernel_->prepare(stream); }
 
     void fill_symbols(StreamHandle stream, std::span<void* const> arguments) const override {

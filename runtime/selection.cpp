@@ -117,7 +117,8 @@ void Candidates::sort_devices() {
 }
 
 // Portfolios of other devices of the same compute capability come before this device's winners of other problems.
-// Reason: the member that a portfolio predicts has a far smaller loss than the winner of the nearest problem.
+// Reason: the member that a portfolio predicts to be the fastest has a far smaller loss than the winner of the nearest
+// problem.
 void Candidates::plan_steps() {
     using What = Step::What;
     steps_.clear();
@@ -202,8 +203,8 @@ bool Candidates::was_rejected(const Candidate& untuned) {
 }
 
 std::optional<Candidate> Candidates::next_stored() {
-    // If a different file replaces the database, the row numbers that were read before are wrong, and the search starts
-    // again.
+    // If a different file replaces the database, the row numbers that were read before are invalid. The search then
+    // starts again.
     const auto was_replaced = [&] { return store_ != nullptr && store_->replacements() != replacements_; };
     for (;;) {
         if (was_replaced()) begin();

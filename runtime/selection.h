@@ -60,15 +60,15 @@ public:
     /// same code (KernelTemplate::is_same_code()). With StoredTemplates::any, all other winners are used in any
     /// version, until the problem is tuned again.
     ///
-    /// Operations: the next paragraph says which template's arguments are expected. If that template is named in
-    /// `own`, a winner is used only if it was verified against the template's operation. A winner without a recorded
-    /// operation is then used only if its template defines the same operation. The same holds for default
-    /// configurations.
+    /// Arguments: a template is used only if it takes the arguments of the expected template. The expected template is
+    /// `kernel_template` if `templates` has it. Otherwise, it is the first of `templates` that computes the operation
+    /// and is named in `own`, or else the first of `templates` that computes the operation. If no template computes the
+    /// operation, any stored template that fits the problem is used.
     ///
-    /// Arguments: a template is used only if it takes the arguments that the caller expects. These are the arguments of
-    /// `kernel_template`. Without it, they are those of the first template in `own` that computes the operation, or
-    /// else of the first such template in `templates`. If `templates` has no template of the operation, any stored
-    /// template that fits the problem is used.
+    /// Operations: this rule applies only if the expected template is named in `own`. A winner is used only if it was
+    /// verified for the expected template's operation. If the store does not say for which operation a winner was
+    /// verified, the winner's template must define the same operation. The template of a default configuration must
+    /// define the same operation, too.
     ///
     /// Objects that share `predictors` read the store's portfolios once. They may differ only in the problem and in
     /// `kernel_template`.

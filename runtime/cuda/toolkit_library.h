@@ -6,9 +6,10 @@
 
 namespace smemtune {
 
-/// File names for DynamicLibrary, which tries them in this order. First comes the soname of the toolkit that smemtune
-/// was built with, then this soname in that toolkit's folder, then in /usr/local/cuda/lib64, and last `LIBRARY.so`.
-/// `library` is a name such as `libnvrtc`.
+/// Returns file names for DynamicLibrary, which tries them in order. `library` is a name such as `libnvrtc`. The
+/// versioned name (`libnvrtc.so.13`) has the major version of the toolkit that smemtune was built with. The order is:
+/// the versioned name alone; the versioned name in that toolkit's folder; the versioned name in /usr/local/cuda/lib64;
+/// `libnvrtc.so`.
 std::vector<std::string> toolkit_library_names(const std::string& library);
 
 }  // namespace smemtune

@@ -28,8 +28,9 @@ T record_at(const std::vector<std::uint8_t>& code, std::uint64_t at) {
     return record;
 }
 
-// If `symbol`, a mangled name, is a variable inside a function that is called `function`, returns that function: for
-// `kernel`, the `ns::kernel<4>(float*)` of `ns::kernel<4>(float*)::tile`. Otherwise returns an empty text.
+// `symbol` is a mangled name. If it is the name of a variable inside a function whose name is `function`, returns that
+// function. Otherwise returns an empty text. For example, if `symbol` stands for `ns::kernel<4>(float*)::tile` and
+// `function` is `kernel`, returns `ns::kernel<4>(float*)`.
 std::string function_of(const char* symbol, const std::string& function) {
     const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr),
                                                            &std::free);
@@ -49,7 +50,8 @@ std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const st
     const auto section = [&](std::uint64_t index) {
         return record_at<Elf64_Shdr>(code, header.e_shoff + index * sizeof(Elf64_Shdr));
     };
-    // The file may have several overloads, or instances of a template. Which of them is launched is not known here.
+    // The file may have several overloads, or instances of a template. It is not known here which of them will be
+    // launched, so the largest size is returned.
     std::map<std::string, std::int64_t> bytes;
     for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
         const auto symbols = section(i);

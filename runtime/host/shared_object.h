@@ -36,10 +36,10 @@ private:
     std::optional<DynamicLibrary> library_;
 };
 
-/// Returns the size of the `__shared__` arrays that the function `function` of a shared object declares. Arrays of
-/// functions that it calls do not count, because they are not told from those of other kernels. `function` is a name
-/// without namespaces and template arguments. If several functions have this name, such as the instances of a template,
-/// returns the largest of their sizes.
+/// Returns the size of the `__shared__` arrays that the function `function` of a shared object declares. `function` is
+/// a name without namespaces and template arguments. If several functions have this name, such as the instances of a
+/// template, returns the largest of their sizes. Arrays of other functions that `function` calls are not counted,
+/// because the shared object does not show which kernel calls them.
 std::int64_t static_shared_bytes(const std::vector<std::uint8_t>& code, const std::string& function);
 
 /// A user's C++ function, such as a reference, which is called on the CPU.

@@ -11,12 +11,13 @@ namespace smemtune {
 
 namespace {
 
-// The standard error of a measured time: this many microseconds, plus this share of the time. The time that CUDA events
-// measure for a single launch includes 5 to 8 us of launch overhead, which varies.
+// The standard error of a measured time is the sum of two parts: `timer_error_us` microseconds, and the share
+// `timer_error` of the time. The time that CUDA events measure for a single launch includes 5 to 8 us of launch
+// overhead, which varies.
 constexpr double timer_error_us = 3;
 constexpr double timer_error = 0.01;
-// The difference of two kernels' times is both predicted and measured. The two values contradict each other if they
-// are more than this many standard errors apart.
+// The difference of two kernels' times is both predicted and measured. The two differences contradict each other if
+// they are more than this many standard errors apart.
 constexpr double contradiction = 3;
 
 double square(double x) { return x * x; }

@@ -44,7 +44,7 @@ struct Kernel::State {
     std::vector<FetchedExtent> extents;       // empty if `gemm` is set: launches then check gemm->extents
     std::shared_ptr<FirstCalls> first_calls;  // null if no other kernels are timed
 
-    /// Returns the state of the kernel that `first_calls` chose, if it has; else this state.
+    /// Returns the state of the kernel that `first_calls` has chosen; this state if there is no such choice yet.
     [[nodiscard]] const State& current() const;
     void enqueue(StreamHandle stream, std::span<void* const> arguments) const;
     /// Launches a matrix product. `arguments` must have the extents of `gemm`; the function may change `arguments`.

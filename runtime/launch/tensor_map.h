@@ -19,8 +19,8 @@ struct alignas(128) EncodedTensorMap {
 /// zeros, and the kernel must not use it. Throws LaunchError if the driver refuses the map or has no tensor maps.
 void encode_tensor_map(EncodedTensorMap& to, const TensorMapArgument& map, void* address, std::int64_t stride);
 
-/// Does something only if `to` is all zeros and the kernel copies the matrix to the workspace
-/// (TensorMapArgument::copy_at): encodes the map of that copy to `to`. `workspace` is the workspace's address.
+/// If `to` is all zeros and the kernel copies the matrix to the workspace (TensorMapArgument::copy_at), encodes the map
+/// of that copy to `to`. Otherwise does nothing. `workspace` is the workspace's address.
 void encode_map_of_copy(EncodedTensorMap& to, const TensorMapArgument& map, void* workspace);
 
 }  // namespace smemtune

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t most_left = 4;  // enough for a fetch that ranks the members of four databases
 
-// Whether the thread's object of class Left is destroyed. Destructors of other thread-local or static objects may fetch
-// kernels afterwards. The flag has no destructor, so it can still be read then.
+// Whether the thread's object of class Left has been destroyed. Destructors of other thread-local or static objects may
+// fetch kernels after that. The flag has no destructor, so it can still be read then.
 bool& has_ended() {
     constinit thread_local bool ended = false;
     return ended;
