@@ -976,7 +976,7 @@ TEST_F(StoreTest, AWinnerThatIsDeclaredAgainIsDecidedAnew) {
     }
 }
 
-// A fetch asks this for each winner of another problem, so it must not read all trials.
+// A fetch calls failed_somewhere() for each winner of another problem, so the query must not read all trials.
 TEST_F(StoreTest, CodeThatFailedAnywhereIsFoundByAnIndex) {
     auto trial = rejected(key, tile(16), Stage::wrong);
     trial.code_hash = "of the code";

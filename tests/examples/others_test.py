@@ -45,8 +45,8 @@ def explain(smemtune, folder, sizes):
 
 
 def tried(smemtune, folder, example):
-    # `check` tries every value, which takes a minute for the examples marked slow. Unless SMEMTUNE_SLOW_EXAMPLES is set,
-    # `explain` tries only the default configuration of these examples.
+    # `check` tries every value, which takes a minute for the examples marked slow. For these examples, `explain` tries
+    # only the default configuration, unless SMEMTUNE_SLOW_EXAMPLES is set.
     judge = explain if example.get("slow") and "SMEMTUNE_SLOW_EXAMPLES" not in os.environ else check
     with tempfile.TemporaryDirectory() as scratch:
         wrong = judge(smemtune, folder, example["sizes"])

@@ -38,10 +38,10 @@ const Group mixed_clusters{.name = "MixedClusters",
 
 // Several clusters share each tile of C: each of them multiplies a part of K.
 const Group split_k{.name = "SplitK", .rule = "SPLIT_K > 1", .sides = {33, longest / 3}, .k = {longest / 2, longest}};
-// As split_k, but each tile is shared by as many clusters (or blocks) as run at once.
+// Like split_k, but as many clusters (or blocks) share each tile as run at once.
 const Group all_at_once{
     .name = "AllAtOnce", .rule = "SPLIT_K == 0", .sides = {16, longest / 3}, .k = {longest / 2, longest}};
-// A block computes several sums for each element of C.
+// After some products, a block writes its sums to C and starts new sums, which it later adds to C.
 const Group restarts{.name = "Restarts", .rule = "RESTARTS", .sides = {longest / 6, longest / 2}, .k = {6200, 9000}};
 
 struct RandomCase {

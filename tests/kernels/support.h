@@ -30,15 +30,14 @@
 
 namespace smemtune {
 
-/// The built-in templates.
 inline const std::vector<KernelTemplate>& builtins() {
     static const auto& templates = builtin_templates();
     return templates;
 }
 
-/// Whether this template is among those of the tests that go through all templates. These tests leave out templates for
-/// tensor cores, because the host device emulates tensor cores too slowly for tiles of usual sizes.
-/// tensor_warp_tiled_test.cpp tests the templates for tensor cores with small tiles.
+/// Whether the tests that go through all templates include this template. These tests leave out templates for tensor
+/// cores, because the host device emulates tensor cores too slowly for tiles of usual sizes. tensor_warp_tiled_test.cpp
+/// tests the templates for tensor cores with small tiles.
 inline bool is_tested_with_all(const KernelTemplate& kernel) { return kernel.host && kernel.types.front() == "f32"; }
 
 inline std::vector<std::string> builtin_names() {

@@ -215,9 +215,9 @@ float uniform(std::mt19937& random, float least, float most) {
     return std::uniform_real_distribution<float>(least, most)(random);
 }
 
-// The emulation cuts bits off sums, as tensor cores do. The tests use a large K, because the
-// rounding errors of FP32 are small in short sums. With K = 64 and inputs of very different magnitude, the kernel's
-// errors can be larger than those of FP32.
+// The emulation cuts bits off sums, as tensor cores do. The tests use a large K, because the rounding errors of FP32
+// are small in short sums. With K = 64 and inputs of very different magnitude, the kernel's errors can be larger than
+// those of FP32.
 TEST_F(SumErrors, OfUniformInputsAreNoLargerThanThoseOfFp32) {
     expect_no_worse_than_fp32([](auto& random) { return uniform(random, -1, 1); });
 }

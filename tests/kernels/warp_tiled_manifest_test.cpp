@@ -1,6 +1,6 @@
 // Compares two estimates in warp_tiled's manifest, POINTERS and HELD, with what the kernel's loaders need. Other values
-// that both use need no such test: they are derived values with `constant = true`, which the kernel takes from the
-// manifest.
+// that manifest and kernel have in common need no such test: they are derived values with `constant = true`, which the
+// kernel takes from the manifest.
 #include "tests/kernels/support.h"
 
 namespace smemtune {

@@ -151,5 +151,5 @@ foreach(package smemtune smemtune-static)
     endforeach()
     run_applications(${folder}/${package})
 endforeach()
-# A program in C that is linked with the shared library must need no other library of smemtune's.
+# A C program must link with the shared library alone, without the libraries that smemtune itself uses.
 run(linked ${CMAKE_C_COMPILER} ${c_flags} ${folder}/gemm.o -L${prefix}/lib -lsmemtune -o ${folder}/gemm)

@@ -220,7 +220,7 @@ TEST_F(Selection, BehindTheTunedOnesStandTheDefaults) {
     EXPECT_EQ(found[1].choice.match, Match::untuned);
 }
 
-// Without this, the database would know that a kernel is wrong for a problem, and serve it for this problem.
+// Otherwise an application would get a kernel although the database says that it is wrong for this problem.
 TEST_F(Selection, ADefaultThatWasRejectedIsLeftOut) {
     const auto problem = gemm(100, 100, 100);
     const auto& naive = find_template(templates, "naive");

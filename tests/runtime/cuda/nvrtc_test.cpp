@@ -26,9 +26,9 @@ std::vector<Problem> some_problems(const KernelTemplate& kernel) {
     return problems;
 }
 
-// Returns the default configuration. If `number` is a multiple of 4, or if few architectures run the kernel, also
-// returns a second configuration. For every second such `number`, it is the last one of the space, which needs the most
-// resources. Otherwise it is the middle one.
+// Returns the default configuration. If `number` is a multiple of 4, or if the template has a highest compute
+// capability, also returns a second configuration. As `number` grows, the second configuration alternates between two:
+// the last one of the space, which needs the most resources, and the middle one.
 std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& problem, const Device& device,
                                   int number) {
     std::vector<Configuration> configurations{default_configuration(kernel)};
@@ -43,7 +43,7 @@ std::vector<Configuration> sample(const KernelTemplate& kernel, const Problem& p
 struct Target {
     const char* model;
     const char* name;
-    int first;  // `number` of sample() for the first problem; it differs, so that each target compiles other samples
+    int first;  // `number` in the first call of sample(); it varies, so that targets compile different samples
 };
 void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 

@@ -59,8 +59,9 @@ TEST(SingleFlight, AFailureIsThrownAndNotRemembered) {
     EXPECT_EQ(flights.run("a", [] { return 2; }), 2) << "nor is a success: its caller remembers it";
 }
 
-// The waiter does not look into these exceptions: ThreadSanitizer does not see how libstdc++ counts the references to
-// an exception, and would report a race between threads that share one.
+// These exceptions have no content that the waiting thread could read. Reason: ThreadSanitizer does not see how
+// libstdc++ counts the references to an exception, so it would report a race if two threads used the content of one
+// exception.
 struct WorkFailed {};
 struct CopyFailed {};
 struct WorkDoneAgain {};

@@ -224,7 +224,7 @@ TEST_F(BenchTest, AnInterruptionKeepsWhatWasMeasuredAndGivesNoIntervalOfTooFewPa
     int asked = 0;
     request.interrupted = [&] {
         return ++asked > 6;
-    };  // calls 1 to 3 come before the problem, the cache and the competitor; calls 4 to 7 come after one pair each
+    };  // calls 1 to 3 come before the first pair; each later call comes after one more pair
     const auto results = play(request, someone(winner.kernel));
     ASSERT_EQ(results.size(), 1U);
     EXPECT_GT(results[0].caches.at(0).ours.median_us, 0);

@@ -160,9 +160,8 @@ TEST_F(PredictedStarts, TheFastestOfSeveralPortfoliosOrProblemsIsThereOnce) {
 }
 
 TEST_F(PredictedStarts, TheFastestOfAnotherLayoutNeedNotHaveBeenVerifiedForTheClassOfTheProblem) {
-    // Members of nn that copy B as vectors need N to be a multiple of 4. In nt, the same copies need K to be a
-    // multiple of 4.
-    // Several sizes, because the members of the shipped portfolios change.
+    // Members of nn that copy B as vectors need N to be a multiple of 4. In nt, the same copies need K to be a multiple
+    // of 4. The test uses several sizes, because the members of the shipped portfolios change from time to time.
     std::vector<Problem> problems;
     for (const auto size : {501, 1001, 2001, 3001, 4001, 6001}) {
         for (const auto k : {200, 2000, 8000}) problems.push_back(gemm(size, size, k, "f32", "nt"));

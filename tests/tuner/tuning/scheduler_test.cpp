@@ -66,8 +66,8 @@ TEST_F(SchedulerTest, ASpentBudgetBeginsNoTrial) {
     EXPECT_EQ(report.measured, 0U);
 }
 
-// The nine trials of the first problem take at least 18 s together, so it alone could use up the budget, also that of
-// two workers.
+// The nine trials of the first problem take at least 18 s together. Without a limit for each problem, the first problem
+// would use up the whole budget, even with two workers.
 TEST_F(SchedulerTest, NoProblemUsesTheBudgetOfTheOthers) {
     auto sources = read_sources(fixture("work"));
     auto& text = sources.at("work.cu");

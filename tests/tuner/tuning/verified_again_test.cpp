@@ -139,7 +139,7 @@ TEST_F(VerifiedAgain, AStoredWinnerThatFailsANewCheckLosesAndIsNotServed) {
     EXPECT_EQ(settled.at("verified_again"), 0);
 }
 
-// Nine kernels ignore alpha, one more than a run verifies again. The slowest one is right.
+// Nine kernels ignore alpha, so they fail the new check. The tenth kernel, which is the slowest, is right.
 TEST_F(VerifiedAgain, IfAllThatAreVerifiedAgainFailTheOthersAreVerifiedInTheSameRun) {
     add_template("lax", "9, 8, 7, 6, 5, 4, 3, 2, 1, 0", "KIND ? 1000 * KIND : 40000", "KIND ? x : alpha * x");
     (void)tune();

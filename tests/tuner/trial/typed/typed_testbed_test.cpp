@@ -71,7 +71,8 @@ TEST_F(TypedTestbed, WrongKernelsAreFound) {
                 HasSubstr("if outputs hold large numbers before the launch"));
 }
 
-// The output is a single number, so that nothing but its content before the launch can show that the kernel reads it.
+// Some of these kernels read the old content of their output to decide whether to write it. The output is a single
+// number. Therefore only the content that the testbed gives it before the launch can reveal that the kernel reads it.
 TEST(TypedOutputs, AKernelThatReadsASingleNumberOfAnyTypeIsFound) {
     auto& backend = typed_backend();
     for (const std::string name : {"double", "float", "long long", "int", "unsigned", "unsigned char"}) {
