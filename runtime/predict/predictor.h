@@ -27,7 +27,7 @@ public:
         std::shared_ptr<const Configuration> stored;         ///< the configuration as stored in `row`
         std::shared_ptr<const Configuration> configuration;  ///< `stored`, with defaults for parameters that it lacks
         std::string text;                                    ///< text of `configuration`
-        std::string compiled;                                ///< text of `configuration` without run-time parameters
+        std::string compiled;                                ///< text of the compiled_part() of `configuration`
         TimeModel model;
         std::vector<std::string> classes;  ///< classes of problems for which the member was verified
         BoundLaunch bound;                 ///< uses Predictor::line_, which all members share

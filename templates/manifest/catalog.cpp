@@ -106,13 +106,18 @@ std::optional<std::string> resolved(const SourceTree& tree, const SourceTree& li
     return std::nullopt;
 }
 
+bool is_outside(const std::string& name) {
+    const auto path = std::filesystem::path(name).lexically_normal();
+    return path.is_absolute() || (!path.empty() && *path.begin() == "..");
+}
+
 [[noreturn]] void fail_missing(const std::string& name, const std::string& at) {
-    const bool outside = name.starts_with("/") || name.starts_with("..");
     throw ManifestError(at + ": file '" + name + "' is missing; " +
-                        (outside ? "a templates folder holds all files of its kernels: put the file there and name it "
-                                   "by its path from there, or pass a folder above both with --templates"
-                                 : "put it there (paths start at the templates folder, at the including file's "
-                                   "folder or at an include folder), or name the right one"));
+                        (is_outside(name)
+                             ? "a templates folder holds all files of its kernels: put the file there and name it "
+                               "by its path from there, or pass a folder above both with --templates"
+                             : "put it there (paths start at the templates folder, at the including file's "
+                               "folder or at an include folder), or name the right one"));
 }
 
 // Adds a source and, recursively, all files that it includes to `files`. `wanted_at` is the FILE:LINE that names the
@@ -189,7 +194,7 @@ std::string hash_of(const KernelTemplate& kernel, Scans& scans) {
 std::set<std::string> constant_names_of(const KernelTemplate& kernel) {
     std::set<std::string> names;
     for (const auto& parameter : kernel.parameters) {
-        if (!parameter.runtime) names.insert(parameter.name);
+        if (parameter.is_compiled()) names.insert(parameter.name);
     }
     for (const auto& derived : kernel.derived) {
         if (derived.constant) names.insert(derived.name);
@@ -274,6 +279,20 @@ SourceNeeds needs_of(const SourceTree& files, Scans& scans) {
 // does not include configuration.h. If it does, only parameters with text values are macros. Also finds out what the
 // sources need from the compiler.
 //
+// Throws ManifestError if a kernel's source includes a file outside the templates folder in angle brackets. A compiler
+// would find it, but the template's hash would not cover it.
+void check_inside(const SourceTree& code, Scans& scans) {
+    for (const auto& [path, text] : code) {
+        for (const auto& include : scans.of(text).includes()) {
+            if (include.quoted || include.disabled || !is_outside(include.name)) continue;
+            throw ManifestError(path + ":" + std::to_string(include.line) + ": file '" + include.name +
+                                "' is outside the templates folder, so smemtune would not notice a change of it; put "
+                                "it there and name it by its path from there, or pass a folder above both with "
+                                "--templates");
+        }
+    }
+}
+
 // If `is_stored` is false, also checks the sources, and throws ManifestError. A stored template was verified, perhaps
 // before these checks existed, so it is not checked again.
 void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
@@ -295,6 +314,7 @@ void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
     kernel.reference_needs = needs_of(reference, scans);
     auto names = constant_names_of(kernel);
     if (!is_stored) {
+        check_inside(code, scans);
         check_redefinitions(code, names, kernel.options, scans);
         check_spellings(kernel, code, scans);
         check_spellings(kernel, reference, scans);
@@ -312,10 +332,19 @@ void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
     }
     const auto conditions = names_in_conditions(lines);
     for (const auto& parameter : kernel.parameters) {
-        if (is_stored || !parameter.runtime || !conditions.contains(parameter.name)) continue;
-        throw ManifestError(kernel.source_path + ":1: '" + parameter.name +
-                            "' is a run-time parameter, and a preprocessor condition of the source uses it, which is "
-                            "always 0 there; take runtime = true away, or use a plain if");
+        if (is_stored || parameter.is_compiled()) continue;
+        if (words_of(kernel.entry).contains(parameter.name)) {
+            throw ManifestError(kernel.path + ":1: 'entry' '" + kernel.entry + "' names the " +
+                                (parameter.runtime ? "run-time parameter '" : "parameter of the launch '") +
+                                parameter.name + "', but the function is chosen when the kernel is compiled; take " +
+                                (parameter.runtime ? "runtime" : "launch") + " = true away");
+        }
+        if (!conditions.contains(parameter.name)) continue;
+        const bool runtime = parameter.runtime;
+        throw ManifestError(kernel.source_path + ":1: '" + parameter.name + "' is a " +
+                            (runtime ? "run-time parameter" : "parameter of the launch") +
+                            ", and a preprocessor condition of the source uses it, which is always 0 there; take " +
+                            (runtime ? "runtime = true away, or use a plain if" : "launch = true away"));
     }
     for (const auto& name : names) {
         const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);

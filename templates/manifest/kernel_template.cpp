@@ -124,7 +124,7 @@ Configuration default_configuration(const KernelTemplate& kernel_template) {
 Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration) {
     auto part = configuration;
     for (const auto& parameter : kernel_template.parameters) {
-        if (parameter.runtime) part.values.erase(parameter.name);
+        if (!parameter.is_compiled()) part.values.erase(parameter.name);
     }
     return part;
 }

@@ -231,7 +231,7 @@ Environment environment_of(const Operation& operation, const Problem& problem, c
 /// Returns the configuration in which each parameter has its default value.
 Configuration default_configuration(const KernelTemplate& kernel_template);
 
-/// Returns the part of a configuration that decides the machine code: all parameters except run-time parameters.
+/// Returns the part of a configuration that decides the machine code: the parameters that are compiled in.
 Configuration compiled_part(const KernelTemplate& kernel_template, const Configuration& configuration);
 
 /// The largest number of arguments of a kernel, with run-time parameters, tensor maps and the workspace.

@@ -16,8 +16,14 @@ namespace smemtune {
 
 namespace {
 
+// For parameters that are not compiled in.
+std::string key_of(const Parameter& parameter) { return parameter.runtime ? "runtime" : "launch"; }
+std::string kind_of(const Parameter& parameter) {
+    return parameter.runtime ? "run-time parameter" : "parameter of the launch";
+}
+
 Parameter read_parameter(const Section& section) {
-    section.allow_only({"name", "values", "default", "summary", "runtime"});
+    section.allow_only({"name", "values", "default", "summary", "runtime", "launch"});
     Parameter parameter{.name = section.value<std::string>("name", "\"TILE_WIDTH\"")};
     if (!is_identifier(parameter.name)) section.fail_at("name", "'" + parameter.name + "' is no C++ identifier");
     parameter.values = parameter_values(section);
@@ -25,10 +31,16 @@ Parameter read_parameter(const Section& section) {
         section.has("default") ? parameter_default(section, parameter.values) : parameter.values.front();
     parameter.summary = section.value_or<std::string>("summary", "\"what it is\"", "");
     parameter.runtime = section.value_or<bool>("runtime", "true", false);
+    parameter.launch = section.value_or<bool>("launch", "true", false);
+    if (parameter.runtime && parameter.launch) {
+        section.fail_at("launch", "'" + parameter.name +
+                                      "' has runtime = true, so the kernel takes it, and launch = true, so it does "
+                                      "not; take one of them away");
+    }
     if (const auto text = std::ranges::find_if(parameter.values, is_text_value);
-        parameter.runtime && text != parameter.values.end()) {
-        section.fail_at("values", "'values' holds '" + value_text(*text) +
-                                      "', but a run-time parameter is an int; take runtime = true away");
+        !parameter.is_compiled() && text != parameter.values.end()) {
+        section.fail_at("values", "'values' holds '" + value_text(*text) + "', but a " + kind_of(parameter) +
+                                      " is an int; take " + key_of(parameter) + " = true away");
     }
     return parameter;
 }
@@ -37,7 +49,7 @@ Parameter read_parameter(const Section& section) {
 void check_constant(const Section& section, const Derived& derived, const KernelTemplate& kernel) {
     const auto is_known = [&](const std::string& name) {
         const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);
-        if (parameter != kernel.parameters.end()) return !parameter->runtime;
+        if (parameter != kernel.parameters.end()) return parameter->is_compiled();
         const auto& layouts = kernel.operation.layouts;
         return name == "element_bytes" || (!layouts.empty() && layouts.begin()->second.contains(name));
     };
@@ -79,16 +91,16 @@ std::array<Expression, 3> read_extent3(const Section& section, const std::string
     return result;
 }
 
-// Reads an expression that may not use run-time parameters, because its value must be known at compile time.
+// Reads an expression that describes the compiled code. It may use only parameters that are compiled in.
 Expression read_compiled(const Section& section, const std::string& key, const std::string& example, const Names& known,
                          const std::vector<Parameter>& parameters) {
     auto expression = section.expression(key, example, known);
     for (const auto& name : expression.names()) {
         const auto named = std::ranges::find(parameters, name, &Parameter::name);
-        if (named == parameters.end() || !named->runtime) continue;
-        section.fail_at(key, "'" + key + "' names the run-time parameter '" + name +
-                                 "', but is fixed when the kernel is compiled; leave it out there, or take runtime = "
-                                 "true from the parameter");
+        if (named == parameters.end() || named->is_compiled()) continue;
+        section.fail_at(key, "'" + key + "' names the " + kind_of(*named) + " '" + name +
+                                 "', but is fixed when the kernel is compiled; leave it out there, or take " +
+                                 key_of(*named) + " = true from the parameter");
     }
     return expression;
 }

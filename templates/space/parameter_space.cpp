@@ -71,7 +71,7 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, std::vector<Co
 
 ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points)
     : parameters_(std::move(parameters)) {
-    if (points.size() > max_size) throw std::length_error("more than 20 million configurations");
+    if (points.size() > max_size) throw std::length_error("more than 24 million configurations");
     for (const auto& parameter : parameters_) raw_size_ *= parameter.values.size();
     for (const auto& configuration : points) {
         const auto point = point_of(configuration);
@@ -137,7 +137,7 @@ void ParameterSpace::enumerate(const std::vector<std::size_t>& order, const Envi
     while (decided > 0 && checks[decided].empty()) --decided;
     const auto descend = [&](const auto& self, std::size_t depth) -> void {
         if (depth == decided && below[depth] > max_size - count_) {
-            throw std::length_error("more than 20 million valid configurations: add constraints");
+            throw std::length_error("more than 24 million valid configurations: add constraints");
         }
         if (depth == depth_count) return keep();
         const auto index = order[depth];

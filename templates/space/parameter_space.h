@@ -19,6 +19,9 @@ struct Parameter {
     std::int64_t default_value = 0;    ///< the default value, one of `values`
     std::string summary;
     bool runtime = false;  ///< whether the parameter is an argument of each launch and not compiled in
+    bool launch = false;   ///< whether the parameter changes only the launch: the kernel does not get it
+
+    [[nodiscard]] bool is_compiled() const { return !runtime && !launch; }
 };
 
 struct Constraint {
@@ -49,11 +52,12 @@ public:
     /// a point does not have exactly these parameters, each with one of its values.
     ParameterSpace(std::vector<Parameter> parameters, const std::vector<Configuration>& points);
 
-    static constexpr std::size_t max_size = 20'000'000;
+    static constexpr std::size_t max_size = 24'000'000;
 
     [[nodiscard]] std::size_t size() const { return count_; }
     /// Returns the configuration with this index. Configurations are sorted by the value of the first declared
-    /// parameter, then by that of the second, and so on. Precondition: index < size().
+    /// parameter, then by that of the second, and so on. The order of a parameter's values is that of
+    /// Parameter::values. Precondition: index < size().
     [[nodiscard]] Configuration operator[](std::size_t index) const;
     /// Returns a configuration as indices: for each parameter, in the declared order, an index into Parameter::values.
     [[nodiscard]] std::span<const std::uint16_t> point(std::size_t index) const {

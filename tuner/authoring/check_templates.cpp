@@ -115,13 +115,17 @@ void find_without_effect(const KernelTemplate& kernel, const std::vector<Configu
                     if (std::ranges::count(each.names(), parameter.name) > 0) return true;
                 }
             }
+            if (kernel.workspace_bytes && std::ranges::count(kernel.workspace_bytes->names(), parameter.name) > 0)
+                return true;
             return std::ranges::count(kernel.dynamic_shared_bytes.names(), parameter.name) > 0;
         }();
         if (in_launch) continue;
-        check.findings.push_back({false, parameter.name,
-                                  "all values compile to the same machine code where the other parameters have their "
-                                  "defaults, and the launch does not depend on it; check that the source uses " +
-                                      parameter.name});
+        check.findings.push_back(
+            {false, parameter.name,
+             parameter.launch ? "the launch does not depend on it; use it in [launch], or delete it"
+                              : "all values compile to the same machine code where the other parameters have their "
+                                "defaults, and the launch does not depend on it; check that the source uses " +
+                                    parameter.name});
     }
 }
 

@@ -59,12 +59,12 @@ bool is_in_space(const KernelTemplate& kernel, const Configuration& configuratio
     });
 }
 
-// Returns the configuration, and variants of it: a template may have gained parameters since the portfolio was
-// measured, and their values other than the default were not tried then. Each variant has one such value.
+// Returns the configuration, and variants of it: a template may have gained parameters of the launch since the
+// portfolio was measured, and their values other than the default were not tried then. Each variant has one such value.
 std::vector<Configuration> with_new_values(const KernelTemplate& kernel, const Configuration& configuration) {
     std::vector<Configuration> all{configuration};
     for (const auto& parameter : kernel.parameters) {
-        if (configuration.values.contains(parameter.name)) continue;
+        if (!parameter.launch || configuration.values.contains(parameter.name)) continue;
         for (const auto value : parameter.values) {
             if (value == parameter.default_value) continue;
             all.push_back(configuration);
@@ -134,7 +134,7 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     for (const auto& prediction : predictor.ranking(problem)) {
         if (best_us == 0) best_us = prediction.us;
         auto& own = starts[prediction.member->kernel_template->name];
-        // Variants of a member with the same launch have exactly the same predicted time.
+        // Variants of a member differ only in the launch. If theirs are equal, too, so are their predicted times.
         if (std::exchange(last_us, prediction.us) == prediction.us) continue;
         if (own.size() < most_of_a_template && prediction.us <= pruning::slow_template * best_us) {
             own.push_back(*prediction.member->configuration);

@@ -36,7 +36,10 @@ std::string parameter_text(const Parameter& parameter) {
     std::vector<std::string> values;
     for (const auto value : parameter.values) values.push_back(value_text(value));
     return fmt::format("{}. One of {} [default: {}]{}", parameter.summary, fmt::join(values, ", "),
-                       value_text(parameter.default_value), parameter.runtime ? "; a run-time argument" : "");
+                       value_text(parameter.default_value),
+                       parameter.runtime  ? "; a run-time argument"
+                       : parameter.launch ? "; changes only the launch"
+                                          : "");
 }
 
 // Lists how many configurations each rule removes, not counting those that an earlier rule removes.
@@ -90,12 +93,14 @@ nlohmann::json to_json(const std::vector<KernelTemplate>& kernels) {
     for (const auto& kernel : kernels) {
         auto parameters = nlohmann::json::object();
         auto runtime = nlohmann::json::array();
+        auto launch = nlohmann::json::array();
         for (const auto& parameter : kernel.parameters) {
             auto& values = parameters[parameter.name] = nlohmann::json::array();
             for (const auto value : parameter.values) {
                 values.push_back(is_text_value(value) ? nlohmann::json(value_text(value)) : nlohmann::json(value));
             }
             if (parameter.runtime) runtime.push_back(parameter.name);
+            if (parameter.launch) launch.push_back(parameter.name);
         }
         json.push_back({{"name", kernel.name},
                         {"operation", kernel.operation.name},
@@ -106,7 +111,8 @@ nlohmann::json to_json(const std::vector<KernelTemplate>& kernels) {
                         {"host", kernel.host},
                         {"hash", kernel.hash},
                         {"parameters", parameters},
-                        {"runtime_parameters", runtime}});
+                        {"runtime_parameters", runtime},
+                        {"launch_parameters", launch}});
     }
     return json;
 }

@@ -22,7 +22,7 @@ public:
     [[nodiscard]] std::size_t draw(std::mt19937_64& random) const { return points_[random() % points_.size()]; }
 
 private:
-    std::vector<std::uint32_t> points_;  // 32 bits suffice: a ParameterSpace has at most 20 million points
+    std::vector<std::uint32_t> points_;  // 32 bits suffice: a ParameterSpace has at most 24 million points
     std::vector<std::uint32_t> place_;   // the index of each point in points_; the largest integer for a removed point
 };
 

@@ -265,6 +265,22 @@ TEST(Manifest, ARuntimeParameterBehindADerivedNameIsStillOne) {
     EXPECT_THAT(refusal(text), HasSubstr("'registers' names the run-time parameter 'UNROLL'"));
 }
 
+// A parameter of the launch may change the grid. The kernel neither takes it nor is compiled with it.
+TEST(Manifest, AParameterOfTheLaunchIsNotPartOfTheProgram) {
+    auto text = good;
+    text.replace(text.find("values = [1, 2]"), 15, "values = [1, 2]\nlaunch = true");
+    EXPECT_THAT(refusal(text), HasSubstr("'registers' names the parameter of the launch 'UNROLL'"));
+    text.replace(text.find("16 + UNROLL"), 11, "16");
+    const auto kernel = parse(text);
+    EXPECT_TRUE(kernel.parameters[1].launch);
+    auto configuration = default_configuration(kernel);
+    const Problem problem{"scale", "f32", "up", {{"M", 64}, {"N", 64}}};
+    const auto first = render(kernel, configuration, problem);
+    EXPECT_EQ(first.find("UNROLL"), std::string::npos);
+    configuration.values["UNROLL"] = 2;
+    EXPECT_EQ(render(kernel, configuration, problem), first);
+}
+
 // A launch keeps all its arguments on the stack, in an array of fixed size. The limit is the size of this array.
 TEST(Manifest, EveryArgumentOfALaunchCountsTowardsTheLimit) {
     const auto with = [&](std::size_t runtime_parameters) {

@@ -142,6 +142,13 @@ TEST(OwnSources, AConditionOnARuntimeParameterIsRefused) {
     EXPECT_THAT(message, HasSubstr("take runtime = true away"));
 }
 
+TEST(OwnSources, AConditionOnAParameterOfTheLaunchIsRefused) {
+    EXPECT_THAT(
+        message_of(own(source, "values = [16, 32]", "values = [16, 32]\nlaunch = true")),
+        HasSubstr("'TILE' is a parameter of the launch, and a preprocessor condition of the source uses it, which is "
+                  "always 0 there; take launch = true away"));
+}
+
 // In an earlier version of smemtune, preprocessor conditions could not use parameters, and a source could replace a
 // parameter's value. Databases may contain templates that the earlier version stored.
 TEST(OwnSources, AStoredTemplateCompilesAsItDidWhenItWasStored) {
@@ -234,10 +241,31 @@ TEST(OwnSources, IncludesThatTheCompilerSkipsMayBeMissing) {
         EXPECT_THAT(message_of(own(std::string(wanted) + source)), HasSubstr(": file 'gone.h' is missing; put it"))
             << wanted;
     }
-    for (const auto* outside : {"#include \"/usr/include/x.h\"\n", "#include \"../x.h\"\n"}) {
+    for (const auto* outside : {"#include \"/usr/include/x.h\"\n", "#include \"../x.h\"\n",
+                                "#include </usr/include/x.h>\n", "#include <../x.h>\n", "#include <./a/../../x.h>\n"}) {
         const auto message = message_of(own(std::string(outside) + source));
         EXPECT_THAT(message, StartsWith("copy.cu:1: file '"));
         EXPECT_THAT(message, HasSubstr("a folder above both with --templates"));
+    }
+    EXPECT_EQ(message_of(own(std::string("#include <..x.h>\n") + source)), "") << "the name only looks like a path";
+}
+
+// Earlier versions accepted such a source, so databases may have it.
+TEST(OwnSources, AnIncludeOutsideIsRefusedUnlessTheTemplateIsStored) {
+    const auto tree = own(std::string("#include </usr/include/x.h>\n") + source);
+    EXPECT_THAT(message_of(tree), StartsWith("copy.cu:1: file '/usr/include/x.h' is outside the templates folder"));
+    EXPECT_EQ(load_template(tree).name, "copy");
+}
+
+TEST(OwnSources, AnEntryPointNamesOnlyParametersThatAreCompiledIn) {
+    for (const std::string key : {"runtime", "launch"}) {
+        auto tree = own("template <int TILE> __global__ void copy_(int n, const T*, T*) {}\n", "[template]\n",
+                        "[template]\nentry = \"copy_<TILE>\"\n");
+        auto& manifest = tree.at("copy.toml");
+        const std::string values = "values = [16, 32]";
+        manifest.replace(manifest.find(values), values.size(), values + "\n" + key + " = true");
+        EXPECT_THAT(message_of(tree), HasSubstr("'entry' 'copy_<TILE>' names the")) << key;
+        EXPECT_THAT(message_of(tree), HasSubstr("take " + key + " = true away")) << key;
     }
 }
 
@@ -351,6 +379,11 @@ TEST(OwnSources, MistakesAreNamedWithLineAndRemedy) {
         {values, "values = [16]\ndefault = 17", "default = ", p + "'default' 17 is not among 'values'"},
         {values, "values = [0.5]\nruntime = true",
          "values = ", p + "'values' holds '0.5', but a run-time parameter is an int; take runtime = true away"},
+        {values, "values = [0.5]\nlaunch = true",
+         "values = ", p + "'values' holds '0.5', but a parameter of the launch is an int; take launch = true away"},
+        {values, "values = [1]\nruntime = true\nlaunch = true", "launch = ",
+         p + "'TILE' has runtime = true, so the kernel takes it, and launch = true, so it does not; take one of them "
+             "away"},
         {values, "values = [\"float\"]", "block =",
          "[launch] 'block' uses 'TILE', which is text, as a number; compare it with == or !=, as in TYPE == 'float4'"},
         {"block = [\"TILE\"]", "block = [\"TILE == 'float' ? 1 : 2\"]",

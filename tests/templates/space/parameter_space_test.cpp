@@ -287,7 +287,7 @@ TEST(ParameterSpace, ErrorsNameWhatIsTooLargeAndWhatIsUnknown) {
     EXPECT_EQ(refusal([] {
                   ParameterSpace({parameter("A", first_numbers(5000)), parameter("B", first_numbers(5000))}, {}, {});
               }),
-              "more than 20 million valid configurations: add constraints");
+              "more than 24 million valid configurations: add constraints");
     EXPECT_EQ(refusal([] { ParameterSpace({parameter("A", {1})}, rules({"A < B"}), {}); }),
               "constraint 'A < B': unknown name 'B'");
     EXPECT_EQ(refusal([] {
