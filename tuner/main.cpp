@@ -14,6 +14,7 @@
 #include "runtime/runtime.h"
 #include "templates/manifest/catalog.h"
 #include "tuner/commands/command.h"
+#include "tuner/worker/supervisor.h"
 #include "util/process.h"
 
 namespace {
@@ -68,7 +69,8 @@ ProcessEnvironment read_environment() {
                                            .tf32_override = variable("NVIDIA_TF32_OVERRIDE"),
                                            .help_columns = help_columns(columns),
                                            .output_width = output_width(columns),
-                                           .redraws = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"};
+                                           .redraws = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb",
+                                           .before_host_kernels = [] { supervise(bad_environment); }};
     for (const auto* name : {"CUDA_HOME", "CUDA_PATH"}) {
         if (auto folder = variable(name); !folder.empty()) process_environment.toolkits.push_back(std::move(folder));
     }
@@ -91,13 +93,7 @@ int finish_output(int code) {
     return failure(bad_environment, fmt::format("cannot write the output: {}", std::strerror(errno)).c_str());
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    open_standard_descriptors();
-    // A process whose parent ignores SIGCHLD ignores it, too. waitpid() would then return no exit status of a worker.
-    // So the default handling is restored here.
-    std::signal(SIGCHLD, SIG_DFL);
+int run(int argc, char** argv) {
     try {
         return finish_output(dispatch(Arguments(argv + 1, argv + argc), read_environment()));
     } catch (const UsageError& error) {
@@ -117,4 +113,16 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {
         return failure(bad_environment, error.what());
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    open_standard_descriptors();
+    // A process whose parent ignores SIGCHLD ignores it, too. waitpid() would then return no exit status of a worker.
+    // So the default handling is restored here.
+    std::signal(SIGCHLD, SIG_DFL);
+    const int code = run(argc, argv);
+    end_supervised();
+    return code;
 }

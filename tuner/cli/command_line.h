@@ -43,6 +43,8 @@ struct ProcessEnvironment {
     std::size_t help_columns = 80;  ///< width of help texts: the variable COLUMNS, else the terminal's width
     std::size_t output_width = 0;   ///< columns of the terminal on standard output; 0 for a file or a pipe
     bool redraws = false;           ///< whether standard error is a terminal that obeys control sequences
+    /// Called before a command runs kernels of the host device in its own process. main() sets it to supervise().
+    std::function<void()> before_host_kernels = [] {};
     /// If this is set, it receives what --help would print. Manual pages and shell completion are made with it.
     std::function<void(const CommandHelp&, const std::vector<Option>&)> take_help;
 };
@@ -69,7 +71,7 @@ struct Option {
     bool hidden = false;                         ///< whether the help omits the option
     std::vector<std::string> proposals{};        ///< values that a shell proposes; other values are valid, too
     bool list = false;                           ///< whether the value can be a list, separated by commas
-    Paths paths = Paths::none;                   ///< the paths that a shell proposes; files if `value` is FILE
+    Paths paths = Paths::none;                   ///< the paths that a shell proposes; ignored if `value` is FILE: files
 };
 
 /// The texts of a command's help, except those of its options.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tuner/cli/command_line.h"
+#include "tuner/worker/supervisor.h"
 
 namespace smemtune {
 
@@ -18,7 +19,10 @@ std::atomic<const char*> first_hint = "";
 // NOLINTEND(*-avoid-non-const-global-variables)
 
 void interrupt(int) {
-    if (came.exchange(true)) std::_Exit(interrupted_by_user);
+    if (came.exchange(true)) {
+        end_supervised();
+        std::_Exit(interrupted_by_user);
+    }
     const std::string_view hint = first_hint.load();
     [[maybe_unused]] const auto written = write(STDERR_FILENO, hint.data(), hint.size());
 }

@@ -338,6 +338,7 @@ int bench_command(const Arguments& arguments, const ProcessEnvironment& process_
     if (!json_path.empty() && json_path != "-") check_writable(json_path);
     request.problems = read_problems(line, choice, found.device);
     tell_fallback(line.text("device"), found.device, host_for_times);
+    if (found.device.is_host()) process_environment.before_host_kernels();
 
     Runtime runtime(runtime_options(line, process_environment, choice, found.name));
     const auto competitors = make_competitors(baselines, runtime, proposals);

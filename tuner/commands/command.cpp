@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "tuner/cli/suggestion.h"
+#include "tuner/worker/supervisor.h"
 
 namespace smemtune {
 
@@ -69,6 +70,7 @@ const Command* find(const std::string& name) {
 
 void end_program(const std::string& message) {
     (void)std::fputs(fmt::format("smemtune: {}\n", message).c_str(), stderr);
+    end_supervised();
     std::_Exit(bad_environment);  // runs no destructors, because they would wait for the kernel
 }
 

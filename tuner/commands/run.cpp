@@ -94,7 +94,8 @@ Run measure(Runtime& runtime, const Kernel& kernel, const Operation& operation, 
     return run;
 }
 
-// Why the runtime does not serve a stored winner of a template that the user has in another version. Empty if it does.
+// Why the runtime does not serve `winner`: the user's kernel or operation is another version. Empty if both are the
+// same, or if the user does not have the kernel.
 std::string why_outdated(const TrialRow& winner, const TemplateChoice& choice) {
     const auto kernel = std::ranges::find(choice.kernels, winner.kernel_template, &KernelTemplate::name);
     if (kernel == choice.kernels.end()) return {};
@@ -193,6 +194,7 @@ int run_command(const Arguments& arguments, const ProcessEnvironment& process_en
     must_fit(choice.operation(), problem, found.device);
     check_host_time(choice.operation(), problem, found.device, line.text("device") == "host");
     tell_fallback(line.text("device"), found.device, host_for_times);
+    if (found.device.is_host()) process_environment.before_host_kernels();
     Runtime runtime(runtime_options(line, process_environment, choice, found.name));
     const auto kernel = runtime.fetch(problem, best_template(runtime, problem, choice));
     if (!std::filesystem::exists(line.database()) && kernel.choice().match == Match::untuned) {

@@ -92,6 +92,23 @@ TEST_F(OwnKernel, PrintsToStandardErrorSoThatJsonCanBeParsed) {
     EXPECT_THAT(finished.err, HasSubstr("from the kernel"));
 }
 
+TEST_F(OwnKernel, ThatEndsTheProcessIsAnErrorOfRunAndBench) {
+    ASSERT_EQ(tune("16").code, 0);
+    replace("extern \"C\" __global__", "extern \"C\" void _exit(int) noexcept;\nextern \"C\" __global__");
+    replace("const Element one", "if (row == 5) _exit(0);\n    const Element one");
+    for (const std::string command : {"run", "bench"}) {
+        // `bench` compares what a fetch returns, because the winner is of another version of the kernel.
+        auto words = std::vector<std::string>{command, "--sizes", "16", "--json"};
+        if (command == "bench") words = {"bench", "--sizes", "16", "--served", "--json", "-"};
+        const auto finished = with_options(words);
+        EXPECT_EQ(finished.code, 3) << command;
+        EXPECT_EQ(finished.out, "") << command;
+        EXPECT_THAT(finished.err, HasSubstr("the kernel or its reference ended the process (exit code 0)")) << command;
+    }
+    replace("_exit(0);\n", "*reinterpret_cast<volatile int*>(8) = 1;\n");
+    EXPECT_THAT(with_options({"run", "--sizes", "16"}).err, HasSubstr("ended the process (Segmentation fault)"));
+}
+
 TEST_F(OwnKernel, AWinnerOfAnotherVersionIsNamedAndMarked) {
     ASSERT_EQ(tune("16").code, 0);
     EXPECT_EQ(with_options({"run", "--sizes", "16"}).err, "");
