@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -13,7 +14,7 @@ namespace smemtune {
 
 namespace {
 
-// Refers to one element of a memory. Copying only this element is fast even if the memory is large.
+// Refers to a few elements of a memory. Copying only these is fast even if the memory is large.
 class ElementView : public Memory {
 public:
     ElementView(std::byte* data, std::size_t size) : data_(data), size_(size) {}
@@ -40,6 +41,35 @@ std::int64_t terms_of(const Operation& operation, const Environment& environment
     return terms == 0 ? 0 : terms + element.product_terms;
 }
 
+// Before a reference is computed, these bits are the elements that check_references() examines. As a double, they are a
+// NaN that no computation gives.
+constexpr auto unwritten_bits = ~std::uint64_t{0};
+
+constexpr long long part = 1 << 14;  // elements
+constexpr long long most_parts = 16;
+
+// Calls work(begin, count) for parts of a memory of doubles: for all of it, or for `most_parts` parts at equal
+// distances, of which the last one ends at the end. Copying all numbers of a large output takes longer than computing
+// them.
+template <class Work>
+void for_each_part(const Memory& memory, const Work& work) {
+    const auto count = static_cast<long long>(memory.size() / sizeof(double));
+    const auto parts = std::min(most_parts, (count + part - 1) / part);
+    for (long long i = 0; i < parts; ++i) {
+        const auto begin = parts == 1 ? 0 : (count - part) * i / (parts - 1);
+        work(begin, static_cast<std::size_t>(std::min(part, count - begin)));
+    }
+}
+
+void fill_with_unwritten(Backend& backend, const Memory& memory) {
+    const std::vector<std::uint64_t> unwritten(part, unwritten_bits);
+    for_each_part(memory, [&](long long begin, std::size_t count) {
+        const auto bytes = std::as_bytes(std::span(unwritten).first(count));
+        ElementView view(memory.data() + begin * static_cast<long long>(sizeof(double)), bytes.size());
+        backend.copy_to_device(view, bytes);
+    });
+}
+
 bool is_output(const MatrixOperand& matrix) { return matrix.argument->kind == Argument::Kind::output; }
 
 }  // namespace
@@ -57,6 +87,8 @@ OutputComparison::OutputComparison(Backend& backend, const Operation& operation,
       terms_(terms_of(operation, environment, element_type(problem.type))),
       blocks_(matrix_blocks(backend.device())),
       reference_(make_reference_source(backend, operation, environment, problem, reference, widen)),
+      may_leave_out_(operation.reference.kind == OperationReference::Kind::kernel ||
+                     operation.reference.kind == OperationReference::Kind::host),
       compare_(backend.load(compare, 0)),
       first_wrong_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(long long))),
       errors_(backend.allocate(static_cast<std::size_t>(blocks_) * sizeof(Errors))) {
@@ -85,38 +117,56 @@ std::vector<OutputReference> OutputComparison::references(const Operands& operan
             argument.is_integer() ? static_cast<std::size_t>(argument.type->number->bytes) : sizeof(double);
         expected.value = backend_.allocate(count * bytes);
         if (argument.has_magnitude()) expected.magnitude = backend_.allocate(count * bytes);
+        if (!may_leave_out_ || argument.is_integer()) continue;  // every pattern of bits is an integer
+        for (const auto* memory : {expected.value.get(), expected.magnitude.get()}) {
+            if (memory != nullptr) fill_with_unwritten(backend_, *memory);
+        }
     }
     if (reference_) reference_->compute(operands, result);
     return result;
 }
 
-void OutputComparison::check_magnitudes(const Operands& operands, const std::vector<OutputReference>& references) {
+void OutputComparison::check_references(const Operands& operands, const std::vector<OutputReference>& references) {
+    if (!reference_ || verifier_) return;
     auto reference = references.begin();
     for (const auto& matrix : operands.matrices) {
         if (!is_output(matrix)) continue;
         const auto& [value, magnitude] = *reference++;
-        if (!magnitude) continue;
-        // Copying all numbers of a large output to the host takes longer than computing them. So at most 16 parts are
-        // copied, at equal distances.
-        constexpr long long part = 1 << 14;
-        constexpr long long most_parts = 16;
-        const auto count = static_cast<long long>(magnitude->size() / sizeof(double));
+        const auto& argument = *matrix.argument;
+        if (argument.is_integer()) continue;
         std::vector<double> numbers;
-        for (long long begin = 0; begin < count; begin += std::max(part, count / most_parts + 1)) {
-            numbers.resize(static_cast<std::size_t>(std::min(part, count - begin)));
+        const auto copy_part = [&](const Memory& memory, long long begin, std::size_t count) {
+            numbers.resize(count);
             const auto bytes = std::as_writable_bytes(std::span(numbers));
-            const ElementView view(magnitude->data() + begin * static_cast<long long>(sizeof(double)), bytes.size());
+            const ElementView view(memory.data() + begin * static_cast<long long>(sizeof(double)), bytes.size());
             backend_.copy_to_host(bytes, view);
-            for (std::size_t i = 0; i < numbers.size(); ++i) {
+        };
+        for (const auto& [memory, name] : {std::pair{value.get(), "value"}, {magnitude.get(), "magnitude"}}) {
+            if (memory == nullptr || !may_leave_out_) continue;
+            for_each_part(*memory, [&](long long begin, std::size_t count) {
+                copy_part(*memory, begin, count);
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (std::bit_cast<std::uint64_t>(numbers[i]) != unwritten_bits) continue;
+                    throw ReferenceError(
+                        fmt::format("the reference does not write the {} of element {} of {}; it must write, not add "
+                                    "to, every element",
+                                    name, begin + static_cast<long long>(i), argument.name));
+                }
+            });
+        }
+        if (!magnitude) continue;
+        for_each_part(*magnitude, [&](long long begin, std::size_t count) {
+            copy_part(*magnitude, begin, count);
+            for (std::size_t i = 0; i < count; ++i) {
                 if (numbers[i] >= 0 && std::isfinite(numbers[i])) continue;
                 const auto at = begin + static_cast<long long>(i);
                 if (!std::isfinite(element_of<double>(backend_, *value, at))) continue;
                 throw ReferenceError(fmt::format(
                     "the reference gives element {} of {} the magnitude {}; a magnitude must be a finite number of at "
                     "least 0: write the sum of the absolute values of all terms, or give argument '{}' a tolerance",
-                    at, matrix.argument->name, numbers[i], matrix.argument->name));
+                    at, argument.name, numbers[i], argument.name));
             }
-        }
+        });
     }
 }
 

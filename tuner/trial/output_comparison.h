@@ -31,10 +31,11 @@ public:
     /// Verifier::before() instead. Throws OutOfMemory, ReferenceError.
     std::vector<OutputReference> references(const Operands& operands);
 
-    /// Examines up to 262,144 magnitudes of each output. Throws ReferenceError if one is negative, infinite or NaN
-    /// although its value is finite. The error bound of that element would have no meaning: with an infinite magnitude,
-    /// any result would be right.
-    void check_magnitudes(const Operands& operands, const std::vector<OutputReference>& references);
+    /// Examines up to 262,144 elements of each reference, the last ones among them. Throws ReferenceError if the
+    /// reference, a kernel or a C++ function, did not write one. Also throws if a magnitude is negative, infinite or
+    /// NaN although its value is finite. The error bound of that element would have no meaning: with an infinite
+    /// magnitude, any result would be right.
+    void check_references(const Operands& operands, const std::vector<OutputReference>& references);
 
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
     /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if
@@ -64,6 +65,7 @@ private:
     std::int64_t terms_;
     std::int64_t blocks_;
     std::unique_ptr<ReferenceSource> reference_;  // null if the operation has no reference
+    bool may_leave_out_;                          // whether the reference is code that itself writes the elements
     std::optional<Verifier> verifier_;            // the user's `verify`, which replaces a reference
     std::unique_ptr<LoadedKernel> compare_;
     std::unique_ptr<Memory> first_wrong_, errors_;  // each block's report

@@ -28,7 +28,8 @@ const std::map<std::string, std::string>& typed_testbed_sources();
 namespace {
 
 // Part of the verification identity. Raise this number when operands.cpp or output_comparison.cpp accept or reject
-// other kernels than before. Stored trials are then verified again.
+// other kernels than before. Stored trials are then verified again. check_references() does not count: it refuses
+// references.
 constexpr int rules_version = 1;
 // The counterpart of rules_version for typed operations (is_typed()). Raise it when operands.cpp,
 // output_comparison.cpp, typed_fill.cpp or typed_comparison.cpp accepts or rejects other kernels than before.
@@ -80,16 +81,16 @@ struct Testbed::State {
     std::vector<std::optional<PreparedCheck>> prepared{};  // by check; empty while the check is not prepared
     std::size_t kept = 0;  // the first `kept` checks stay prepared; the others are prepared one at a time
     Cache cache = Cache::cold;
-    bool has_right_magnitudes = false;  // whether check_magnitudes() has accepted those of the first check
+    bool has_right_reference = false;  // whether check_references() has accepted that of the first check
 
     PreparedCheck prepare(const Check& check) {
         PreparedCheck result{.operands = factory->make(check, seed)};
         result.references = comparison->references(*result.operands);
         // One check suffices to find a mistake in the reference. A check with infinite inputs may have infinite
         // magnitudes.
-        if (!has_right_magnitudes && &check == &operation.checks.front() && !check.special) {
-            comparison->check_magnitudes(*result.operands, result.references);
-            has_right_magnitudes = true;
+        if (!has_right_reference && &check == &operation.checks.front() && !check.special) {
+            comparison->check_references(*result.operands, result.references);
+            has_right_reference = true;
         }
         return result;
     }

@@ -20,8 +20,9 @@
 // any order of addition. So the root mean square of v may replace m (Higham and Mary, Sharper Probabilistic Backward
 // Error Analysis for Basic Linear Algebra Kernels with Random Data, SIAM J. Sci. Comput. 42(5), 2020). The second term
 // of s^2 is for single elements whose v is small by chance. It is n v^2 with m / sqrt(n) in place of v. If the signs of
-// the summands are random, the root mean square of v is the root of the sum of the squared summands, and m / sqrt(n) is
-// at most this root. With lambda = 8, a right element exceeds the bound with probability 2 exp(-32) at most.
+// the summands are random, the root mean square of v is the root of the sum of the squared summands. m / sqrt(n) is at
+// most this root, and 0.75 times this root for products of values uniform in [-1, 1]. With lambda = 8, a right element
+// exceeds the bound with probability 2 exp(-32) at most.
 //
 // Example: sums of K products of values uniform in [-1, 1], added one by one. Their rms(error) is 0.1 K u, an eighth of
 // the bound of rule 2. Any other order of addition has smaller partial sums. A kernel that rounds its inputs to the 11

@@ -132,9 +132,11 @@ TEST(VerificationIdentity, TheTolerancesAreThoseOfTheirVersion) {
     EXPECT_EQ(rms_lambda, 2);
 }
 
-// Verifies a kernel that writes 2 * in[i] to out[i]. `write` is its statement, and `magnitude` the reference's.
+// Verifies a kernel that writes 2 * in[i] to out[i]. `write` is its statement. `magnitude` and `value` are the
+// reference's expression and statement.
 std::string verdict_of_doubled(const std::string& write, const std::string& magnitude = "fabs(value[i])",
-                               const std::string& operation = "doubled", std::int64_t n = 1) {
+                               const std::string& operation = "doubled", std::int64_t n = 1,
+                               const std::string& value = "value[i] = 2 * (double)in[i]") {
     const std::string source =
         "__global__ void made_up(int n, const float* in, float* out) {\n"
         "    const int i = blockIdx.x * 32 + threadIdx.x;\n    if (i < n) " +
@@ -142,8 +144,8 @@ std::string verdict_of_doubled(const std::string& write, const std::string& magn
         ";\n}\n"
         "__global__ void reference(int n, const float* in, float*, double* value, double* m) {\n"
         "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-        "    if (i < n) { value[i] = 2 * (double)in[i]; m[i] = " +
-        magnitude + "; }\n}\n";
+        "    if (i >= n) return;\n    " +
+        value + ";\n    m[i] = " + magnitude + ";\n}\n";
     const std::string manifest = R"toml(
 [template]
 name = "made_up"
@@ -198,6 +200,26 @@ TEST(Magnitudes, ThatAreNegativeOrNotFiniteAreErrorsOfTheReference) {
                                                 text + "; a magnitude must be a finite number of at least 0"));
         }
     }
+}
+
+TEST(References, ThatDoNotWriteEveryElementAreErrors) {
+    const auto error_of = [](const std::string& value, const std::string& magnitude, const std::string& operation,
+                             std::int64_t n = 40) {
+        try {
+            verdict_of_doubled("out[i] = 2 * in[i]", magnitude, operation, n, value);
+            return std::string("nothing was thrown");
+        } catch (const ReferenceError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(error_of("if (i < 33) value[i] = 2.0 * in[i]", "1", "half_a_value"),
+              "the reference does not write the value of element 33 of out; it must write, not add to, every element");
+    EXPECT_EQ(error_of("if (i < n - 1) value[i] = 2.0 * in[i]", "1", "all_but_the_last", 1'000'000),
+              "the reference does not write the value of element 999999 of out; it must write, not add to, every "
+              "element");
+    EXPECT_EQ(error_of("value[i] = 2.0 * in[i]", "m[i]", "no_magnitude"),
+              "the reference does not write the magnitude of element 0 of out; it must write, not add to, every "
+              "element");
 }
 
 // A device that reports `free` bytes of free memory, and counts the bytes that are allocated.

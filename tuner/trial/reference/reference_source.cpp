@@ -152,7 +152,7 @@ public:
         }
         auto& known = known_[content];
         if (known.empty()) {
-            auto values = empty(results);
+            auto values = empty(operands, results);
             for (auto& value : values) {
                 addresses.push_back(value.data());
                 pointers.push_back(&addresses.back());
@@ -171,12 +171,18 @@ public:
 private:
     using Values = std::vector<std::vector<std::byte>>;
 
-    static Values empty(const std::vector<OutputReference>& results) {
+    // Returns memory for the function's results. Floating-point numbers are NaNs at first, so an element that the
+    // function does not write is found. Integers are zeros.
+    static Values empty(const Operands& operands, const std::vector<OutputReference>& results) {
         Values values;
-        for (const auto& result : results) {
-            for (const auto* memory : {result.value.get(), result.magnitude.get()}) {
-                if (memory != nullptr) values.emplace_back(memory->size());
+        auto result = results.begin();
+        for (const auto& matrix : operands.matrices) {
+            if (!is_result(matrix)) continue;
+            const auto content = matrix.argument->is_integer() ? std::byte{0} : std::byte{0xff};
+            for (const auto* memory : {result->value.get(), result->magnitude.get()}) {
+                if (memory != nullptr) values.emplace_back(memory->size(), content);
             }
+            ++result;
         }
         return values;
     }
