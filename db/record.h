@@ -47,8 +47,8 @@ struct TrialKey {
     bool operator==(const TrialKey&) const = default;
 };
 
-/// The value of `verified_by` for a complete measurement whose verification identity is unknown, or whose machine code
-/// was replaced later.
+/// The value of TrialRecord::verified_by for a complete measurement whose verification identity is unknown, or whose
+/// machine code was replaced later.
 inline constexpr std::string_view unrecorded = "unrecorded";
 
 struct TrialRecord {

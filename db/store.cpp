@@ -330,9 +330,9 @@ std::int64_t Store::remember(const TemplateRecord& kernel_template, const Config
         }
         return state_->find_or_add(find, add);
     });
-    // Files with the same hash may differ: a manifest may have got more parameter values or another summary. If the
-    // stored files differ from the given ones, they are replaced, because the template's newest winner must compile
-    // from the stored files.
+    // The hash of a template does not cover its summary and its parameters' values, so the stored files may differ from
+    // the given ones. If they differ, they are replaced, because the template's newest winner must compile from the
+    // stored files.
     const auto is_stored = [&] {
         try {
             const auto known = recall_template(id);

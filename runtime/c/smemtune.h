@@ -153,7 +153,7 @@ typedef struct smemtune_problem {
     smemtune_extent extents[SMEMTUNE_MAX_EXTENTS];
 } smemtune_problem;
 
-// Each function returns the problem that the call without `_problem` in its name computes.
+// These functions return the problems that smemtune_gemm and smemtune_batched_gemm compute.
 smemtune_problem smemtune_gemm_problem(const char* type, const char* layout, int64_t m, int64_t n, int64_t k);
 smemtune_problem smemtune_batched_gemm_problem(const char* type, const char* layout, int64_t batch, int64_t m,
                                                int64_t n, int64_t k);
@@ -192,7 +192,8 @@ typedef struct smemtune_choice {
     const char* configuration;  // such as "TILE_WIDTH=32"
     const char* tuned_for;      // the problem that the configuration was tuned for; "" when predicted or untuned
     const char* device;         // the device of the tuning; the runtime's own device when untuned
-    const char* why;            // why a portfolio's member, or a kernel timed in first launches, was chosen; else ""
+    // Why the kernel was chosen, if it is a portfolio's member or was timed in first launches. Otherwise "".
+    const char* why;
     smemtune_match match;
     // A time in microseconds, of one of three kinds: measured for `tuned_for` on `device`; predicted for this problem;
     // or measured in a single launch of this problem (measure_candidates). On a GPU, the time of a single launch

@@ -1,4 +1,4 @@
-// Gives each thread a number, with which it indexes arrays of counters. Each thread then writes its own counter.
+// Gives each thread a number, with which it indexes arrays of counters. Few threads then write the same counter.
 #pragma once
 
 #include <cstddef>

@@ -25,8 +25,8 @@ Configuration completed(Configuration configuration, const Configuration& defaul
 /// Returns only the values that differ from `defaults`. completed() with the same defaults restores the configuration.
 Configuration differing(Configuration configuration, const Configuration& defaults);
 
-/// Parses the text of to_text(); parameters may be in any order, with spaces between them. Throws std::invalid_argument
-/// that names the malformed part.
+/// Parses the text of to_text(). The parameters may be in any order. Spaces may surround names, values and commas.
+/// Throws std::invalid_argument that names the malformed part.
 Configuration parse_configuration(std::string_view text);
 
 }  // namespace smemtune

@@ -120,7 +120,8 @@ struct Base {
     std::vector<std::pair<std::string, std::string>> columns;
 };
 
-// Changes the values of cells. The types satisfy STRICT tables, but the CHECKs are ignored.
+// Changes the values of cells. SQLite refuses values of a type that the STRICT table does not allow. It does not check
+// the CHECKs.
 void change_cells(const Base& base, const std::string& path, FuzzedDataProvider& input) {
     try {
         SQLite::Database database(path, SQLite::OPEN_READWRITE);

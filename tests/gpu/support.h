@@ -64,8 +64,8 @@ struct Product {
 
 using Visit = std::function<void(const std::string& name, const Binary& binary, const Launch& launch)>;
 
-/// Calls `visit` for configurations of `problem`. The launch has the registers and shared memory that the compiler
-/// reported.
+/// Calls `visit` for up to `most_configurations` configurations of each template that supports `problem`, drawn at
+/// random. The launch has the registers and shared memory that the compiler reported.
 inline void for_configurations(const Device& device, const Problem& problem, const Visit& visit) {
     const auto compiler = make_compiler(device);
     CompilePool pool(*compiler, std::max(1U, std::thread::hardware_concurrency()));

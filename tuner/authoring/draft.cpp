@@ -181,7 +181,8 @@ std::string draft_manifest(const std::string& file_name, const std::string& sour
     for (const auto& each : of_template.values) {
         if (each != "float") parameters.try_emplace(each, "");
     }
-    // Without an extent of type int, an argument of type long long is probably an extent, not a stride.
+    // A draft that is not typed describes matrices of floats, and takes arguments of type long long for strides. If no
+    // other argument can be an extent, an argument of type long long is probably an extent, so the draft is typed.
     const bool typed =
         !std::ranges::all_of(arguments, [&](const auto& each) { return is_of_elements(source, each); }) ||
         std::ranges::none_of(arguments, [&](const auto& each) { return is_extent(source, each, false); });

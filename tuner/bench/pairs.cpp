@@ -28,8 +28,8 @@ void Pairs::add(const Pair& pair, double total_us) {
 bool Pairs::finished() const {
     if (pairs_.empty()) return false;
     const auto ratio = result();
-    // Sampling always ends: at least a quarter of the pairs has a clock at or above the upper quartile, and such pairs
-    // are valid.
+    // There will be enough pairs at some time: result() keeps each pair whose clock is at or above the upper quartile,
+    // which is at least a quarter of the pairs.
     if (ratio.pairs < least_for_interval) return false;
     if (total_us_ > policy_.longest_us) return true;
     if (ratio.pairs < policy_.least) return false;

@@ -71,7 +71,7 @@ std::string cell(const Loss& loss) {
 }  // namespace
 
 std::string to_text(const PortfolioReport& report, std::size_t width) {
-    // The last rule, `same members`, is shown only after a refit, because only a refit keeps the members.
+    // The last rule, `same members`, has losses only after a refit, because only a refit keeps a portfolio's members.
     std::vector<Rule> shown(rules.begin(), rules.end());
     if (loss_of(report, shown.back(), "").served == 0) shown.pop_back();
     std::vector<Column> columns{{"problems"}, {"samples"}};

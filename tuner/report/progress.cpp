@@ -158,7 +158,8 @@ ProgressState Progress::state() const {
         if (tried > 0 && done < total) state.left = (total - done) / tried * state.seconds;
     } else if (part_.empty() && sizes_done > 0 && sizes_done < sizes) {
         const auto left = done_seconds_ * sizes / sizes_done - state.seconds;
-        if (left > 0) state.left = left;  // recalled sizes take no time, so the estimate may be negative
+        // The estimate is negative if the present size takes long and the earlier ones did not, such as recalled sizes.
+        if (left > 0) state.left = left;
     }
     if (plan_.budget) {
         const auto rest = std::max(0.0, static_cast<double>(plan_.budget->count()) - state.seconds);

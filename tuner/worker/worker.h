@@ -67,16 +67,16 @@ public:
     /// any will do. The operation must not change until the worker is released. The problem is prepared by prepare(),
     /// or else by the first request.
     void select(const Problem& problem, const SourceTree& files, TestbedBinaries binaries);
-    /// Prepares the selected problem. If this takes longer than `limit`, which is less than the prepare deadline,
-    /// returns false. Throws WorkerError if the preparation fails or is interrupted. In these cases, the worker process
-    /// is lost.
+    /// Prepares the selected problem. If `limit` is less than the prepare deadline and the preparation takes longer
+    /// than `limit`, returns false. Throws WorkerError if the preparation exceeds the prepare deadline, fails or is
+    /// interrupted. In all these cases, the worker process is lost.
     bool prepare(const std::atomic<bool>& interrupted,
                  std::chrono::milliseconds limit = std::chrono::milliseconds::max());
     /// Prepares another problem beside the selected one, so that selecting it later takes no time. Does nothing if
     /// memory is short (see is_prepared()). If the worker process is lost meanwhile, the next request starts a new one.
-    /// If the preparation exceeds its deadline, a later request for this problem throws WorkerError at once. If it runs
-    /// longer than `limit`, which is less than that deadline, it is stopped, and the function returns false. Throws
-    /// WorkerError if no worker process can be started.
+    /// If the preparation exceeds its deadline, a later request for this problem throws WorkerError at once. If `limit`
+    /// is less than that deadline and the preparation runs longer than `limit`, it is stopped, and the function returns
+    /// false. Throws WorkerError if no worker process can be started.
     bool prepare_ahead(const Problem& problem, const SourceTree& files, const TestbedBinaries& binaries,
                        const std::atomic<bool>& interrupted,
                        std::chrono::milliseconds limit = std::chrono::milliseconds::max());

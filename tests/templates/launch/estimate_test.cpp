@@ -106,7 +106,7 @@ TEST(ModelValues, AreZeroWithoutAModel) {
     EXPECT_EQ(reuse.operations_per_load(), 0);
 }
 
-// Estimates one block whose phases have only one part that takes long. Its time follows from the rates in
+// Estimates launches whose phases have work for one resource only. The time follows from the rates in
 // templates/launch/hardware_rates.h.
 TEST(Estimate, EachPartTakesWhatTheHeaderSays) {
     auto kernel = gemm_template("tiled");

@@ -203,7 +203,7 @@ TEST(TypedArgument, OnlyTheDataFilesThatAManifestNamesAreRead) {
     EXPECT_FALSE(tree.contains("unnamed.npy"));
     EXPECT_FALSE(tree.contains("data.rawer"));
     EXPECT_FALSE(tree.contains("noted.npy"));
-    std::ofstream(folder / "other.toml") << "values = \"unnamed.npy\"";  // the last character is the quote
+    std::ofstream(folder / "other.toml") << "values = \"unnamed.npy\"";  // no line break after the quote
     EXPECT_EQ(read_sources(folder.path()).at("unnamed.npy"), "abcd");
     std::filesystem::resize_file(folder / "data.raw", largest_data_file);
     EXPECT_EQ(read_sources(folder.path()).at("data.raw").size(), largest_data_file);

@@ -12,7 +12,7 @@
 
 namespace smemtune {
 
-/// Explains patterns in the help of commands that have these filters.
+/// A text for the help of commands with add_database_filters().
 inline constexpr const char* database_patterns =
     "Names are compared as a whole; in a pattern, * stands for any text: --templates '*tiled', --sizes '512x*'.";
 

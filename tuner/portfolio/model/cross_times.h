@@ -1,5 +1,5 @@
-// A table of the times of configurations at problems. Members are chosen, and their models are fitted and checked, by
-// these times.
+// A table of the times of configurations at problems. These times decide which configurations become members of a
+// portfolio. The members' time models are fitted to these times and checked with them.
 #pragma once
 
 #include <cstddef>

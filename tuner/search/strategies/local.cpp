@@ -76,7 +76,7 @@ private:
     double current_cost_ = infinity;
     std::size_t best_ = 0;
     double best_cost_ = infinity;
-    std::size_t strength_ = weakest;  // least number of parameters that a perturbation changes
+    std::size_t strength_ = weakest;  // a perturbation changes this many parameters, or one more
     int perturbations_ = 0;
 };
 

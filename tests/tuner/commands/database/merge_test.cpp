@@ -1,5 +1,5 @@
-// Tests `smemtune db merge` on databases that were tuned on the host device, and which kernels an application gets from
-// the merged database.
+// Tests `smemtune db merge` on databases that were tuned on the host device. Also tests which kernels an application
+// gets from the merged database.
 #include <gmock/gmock.h>
 
 #include <SQLiteCpp/Database.h>
