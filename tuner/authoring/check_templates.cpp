@@ -129,6 +129,19 @@ void find_without_effect(const KernelTemplate& kernel, const std::vector<Configu
     }
 }
 
+// Warns of tolerances within which outputs that a kernel leaves at 0 are right.
+void find_vacuous_tolerances(const Operation& operation, TemplateCheck& check) {
+    for (const auto& argument : operation.arguments) {
+        if (!argument.tolerance) continue;
+        const auto& tolerance = *argument.tolerance;
+        if (tolerance.relative < 1 && tolerance.share < 1) continue;
+        check.findings.push_back({false, argument.name,
+                                  std::string("with 'tolerance' of ") +
+                                      (tolerance.share < 1 ? "'relative'" : "'share'") +
+                                      " >= 1, a kernel that writes only zeros passes; write a smaller number"});
+    }
+}
+
 }  // namespace
 
 bool TemplateCheck::failed() const { return std::ranges::any_of(findings, &Finding::is_error); }
@@ -195,6 +208,7 @@ TemplateCheck check_template(const KernelTemplate& kernel, const Problem& proble
                                   "outputs are NOT CHECKED: the operation has no reference; 'Kinds of references' in "
                                   "docs/templates.md lists them"});
     }
+    find_vacuous_tolerances(kernel.operation, check);
     const bool has_program = kernel.operation.reference.has_program();
     std::vector<std::pair<std::string, Program>> beside;
     if (has_program) {

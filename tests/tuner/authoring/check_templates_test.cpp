@@ -75,6 +75,27 @@ TEST(CheckTemplates, TheReferenceIsCompiledForTheTypeInWhichItComputes) {
     EXPECT_THAT(compiler.configuration, HasSubstr("using Element = float"));
 }
 
+TEST(CheckTemplates, AToleranceThatAZeroPassesIsAFinding) {
+    const auto& all = builtin_templates();
+    auto kernel = *std::ranges::find(all, "naive", &KernelTemplate::name);
+    auto& output = *std::ranges::find(kernel.operation.arguments, Argument::Kind::output, &Argument::kind);
+    const auto findings_of = [&](const Tolerance& tolerance) {
+        output.tolerance = tolerance;
+        std::vector<std::string> texts;
+        const FindingCompiler compiler({.registers = 32});
+        for (const auto& each : check_template(kernel, gemm(64, 64, 64), model_device("sm_90"), compiler, 1).findings) {
+            if (each.where == output.name) texts.push_back(each.what);
+        }
+        return texts;
+    };
+    EXPECT_THAT(findings_of({.absolute = 1e-3, .relative = 0.1, .share = 0.1, .has_distance = true}), IsEmpty());
+    EXPECT_THAT(
+        findings_of({.relative = 1, .has_distance = true}),
+        ElementsAre("with 'tolerance' of 'relative' >= 1, a kernel that writes only zeros passes; write a smaller "
+                    "number"));
+    EXPECT_THAT(findings_of({.share = 1}), ElementsAre(HasSubstr("of 'share' >= 1")));
+}
+
 // The default of P is valid for large problems only.
 TEST(CheckTemplates, WhereTheDefaultIsNotValidTheFirstConfigurationThatIsTakesItsPlace) {
     const auto kernel = load_templates({{"turn.cu", ""}, {"turn.toml", R"toml([template]
