@@ -11,15 +11,18 @@ namespace {
 // Returns the largest r with P(X < r) <= 2.5 % for X ~ binomial(n, 1/2), or 0 if n is too small. Order statistics r and
 // n + 1 - r, counted from 1, enclose the median with 95 % confidence.
 std::size_t rank_of_interval(std::size_t n) {
-    double probability = std::pow(0.5, static_cast<double>(n));  // P(X = k)
-    double below = 0;
-    std::size_t k = 0;
-    while (below + probability <= 0.025) {
-        below += probability;
-        probability *= static_cast<double>(n - k) / static_cast<double>(k + 1);
-        ++k;
+    // log(n choose k). With logarithms, because 2^-n is 0 for a large n.
+    const auto all = static_cast<double>(n);
+    const auto choices = [&](std::size_t k) {
+        const auto chosen = static_cast<double>(k);
+        return std::lgamma(all + 1) - std::lgamma(chosen + 1) - std::lgamma(all - chosen + 1);
+    };
+    double below = 0;  // P(X < k)
+    for (std::size_t k = 0; k < n; ++k) {
+        below += std::exp(choices(k) - all * std::log(2.0));
+        if (below > 0.025) return k;
     }
-    return k;
+    return 0;
 }
 
 }  // namespace

@@ -279,13 +279,30 @@ SourceNeeds needs_of(const SourceTree& files, Scans& scans) {
 // does not include configuration.h. If it does, only parameters with text values are macros. Also finds out what the
 // sources need from the compiler.
 //
-// Throws ManifestError if a kernel's source includes a file outside the templates folder in angle brackets. A compiler
-// would find it, but the template's hash would not cover it.
+// Throws ManifestError if a kernel's source includes a file outside the templates folder, or a file that a macro names.
+// A compiler would find it, but the template's hash would not cover it.
 void check_inside(const SourceTree& code, Scans& scans) {
     for (const auto& [path, text] : code) {
-        for (const auto& include : scans.of(text).includes()) {
-            if (include.quoted || include.disabled || !is_outside(include.name)) continue;
-            throw ManifestError(path + ":" + std::to_string(include.line) + ": file '" + include.name +
+        auto& scan = scans.of(text);
+        std::set<std::size_t> disabled;
+        for (const auto& include : scan.includes()) {
+            if (include.disabled) disabled.insert(include.line);
+        }
+        for (const auto& line : scan.lines()) {
+            if (line.directive != "include" && line.directive != "include_next" && line.directive != "import") continue;
+            const auto begin = line.rest.find_first_not_of(" \t");
+            if (disabled.contains(line.line) || begin == std::string::npos) continue;
+            const auto at = path + ":" + std::to_string(line.line) + ": ";
+            const bool quoted = line.rest[begin] == '"';
+            if (!quoted && line.rest[begin] != '<') {
+                throw ManifestError(at + "#" + line.directive +
+                                    " takes its file from a macro, so smemtune would not notice a change of the file; "
+                                    "write the file's name");
+            }
+            const auto end = line.rest.find(quoted ? '"' : '>', begin + 1);
+            const auto name = line.rest.substr(begin + 1, end == std::string::npos ? end : end - begin - 1);
+            if (!is_outside(name)) continue;
+            throw ManifestError(at + "file '" + name +
                                 "' is outside the templates folder, so smemtune would not notice a change of it; put "
                                 "it there and name it by its path from there, or pass a folder above both with "
                                 "--templates");

@@ -35,6 +35,16 @@ TEST(RatioInterval, IsThatOfTheTextbook) {
     }
 }
 
+// 2^-n, the probability of a single outcome, is less than the smallest double here.
+TEST(RatioInterval, OfManyPairsIsNarrow) {
+    constexpr std::size_t pairs = 4000;
+    std::vector<double> a(pairs);
+    for (std::size_t i = 0; i < pairs; ++i) a[i] = static_cast<double>(i + 1);
+    const auto [low, high] = ratio_interval(a, std::vector<double>(pairs, 1.0));
+    EXPECT_EQ(low, 1938);  // the rank 2000 - 1.96 sqrt(1000), rounded down
+    EXPECT_EQ(high, 4001 - low);
+}
+
 TEST(RatioInterval, IsThatOfTheFirstOverTheSecondOfEachPair) {
     EXPECT_EQ(ratio_interval(std::vector{6.0, 1.0, 8.0}, std::vector{3.0, 4.0, 2.0}), (std::pair{0.25, 4.0}));
     EXPECT_EQ(ratio_interval(std::vector{6.0}, std::vector{3.0}), (std::pair{2.0, 2.0}));

@@ -41,10 +41,6 @@ std::int64_t terms_of(const Operation& operation, const Environment& environment
     return terms == 0 ? 0 : terms + element.product_terms;
 }
 
-// Before a reference is computed, these bits are the elements that check_references() examines. As a double, they are a
-// NaN that no computation gives.
-constexpr auto unwritten_bits = ~std::uint64_t{0};
-
 constexpr long long part = 1 << 14;  // elements
 constexpr long long most_parts = 16;
 
@@ -126,7 +122,8 @@ std::vector<OutputReference> OutputComparison::references(const Operands& operan
     return result;
 }
 
-void OutputComparison::check_references(const Operands& operands, const std::vector<OutputReference>& references) {
+void OutputComparison::check_references(const Operands& operands, const std::vector<OutputReference>& references,
+                                        bool magnitudes) {
     if (!reference_ || verifier_) return;
     auto reference = references.begin();
     for (const auto& matrix : operands.matrices) {
@@ -154,7 +151,7 @@ void OutputComparison::check_references(const Operands& operands, const std::vec
                 }
             });
         }
-        if (!magnitude) continue;
+        if (!magnitude || !magnitudes) continue;
         for_each_part(*magnitude, [&](long long begin, std::size_t count) {
             copy_part(*magnitude, begin, count);
             for (std::size_t i = 0; i < count; ++i) {

@@ -32,10 +32,10 @@ public:
     std::vector<OutputReference> references(const Operands& operands);
 
     /// Examines up to 262,144 elements of each reference, the last ones among them. Throws ReferenceError if the
-    /// reference, a kernel or a C++ function, did not write one. Also throws if a magnitude is negative, infinite or
-    /// NaN although its value is finite. The error bound of that element would have no meaning: with an infinite
-    /// magnitude, any result would be right.
-    void check_references(const Operands& operands, const std::vector<OutputReference>& references);
+    /// reference, a kernel or a C++ function, did not write one. With `magnitudes`, also throws if a magnitude is
+    /// negative, infinite or NaN although its value is finite. The error bound of that element would have no meaning:
+    /// with an infinite magnitude, any result would be right.
+    void check_references(const Operands& operands, const std::vector<OutputReference>& references, bool magnitudes);
 
     /// Describes what is wrong with the outputs; returns nothing if they are right. An output is wrong if an element
     /// differs from its reference by more than its bound (tolerance.h), if the kernel wrote outside the matrices, or if

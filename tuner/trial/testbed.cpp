@@ -81,17 +81,15 @@ struct Testbed::State {
     std::vector<std::optional<PreparedCheck>> prepared{};  // by check; empty while the check is not prepared
     std::size_t kept = 0;  // the first `kept` checks stay prepared; the others are prepared one at a time
     Cache cache = Cache::cold;
-    bool has_right_reference = false;  // whether check_references() has accepted that of the first check
+    bool has_right_magnitudes = false;  // whether check_references() has accepted those of the first check
 
     PreparedCheck prepare(const Check& check) {
         PreparedCheck result{.operands = factory->make(check, seed)};
         result.references = comparison->references(*result.operands);
-        // One check suffices to find a mistake in the reference. A check with infinite inputs may have infinite
-        // magnitudes.
-        if (!has_right_reference && &check == &operation.checks.front() && !check.special) {
-            comparison->check_references(*result.operands, result.references);
-            has_right_reference = true;
-        }
+        // One check suffices to find wrong magnitudes. A check with infinite inputs may have infinite ones.
+        const bool magnitudes = !has_right_magnitudes && &check == &operation.checks.front() && !check.special;
+        comparison->check_references(*result.operands, result.references, magnitudes);
+        has_right_magnitudes |= magnitudes;
         return result;
     }
     PreparedCheck& prepared_check(std::size_t i) {

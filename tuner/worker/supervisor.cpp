@@ -23,9 +23,17 @@ namespace {
 // NOLINTBEGIN(*-avoid-non-const-global-variables): a signal handler reaches only global variables
 std::atomic<int> to_supervisor = -1;  // in the child: the pipe's write end
 std::atomic<pid_t> supervised = 0;    // in the parent: the child
+std::atomic<int> passed_on = 0;       // in the parent: the last signal that pass_on() sent
+std::atomic<int> signals = 0;         // in the parent: how often pass_on() was called
 // NOLINTEND(*-avoid-non-const-global-variables)
 
-void pass_on(int signal) { kill(supervised, signal); }
+// A child that its kernel has stopped must go on to receive the signal. The second signal ends a command at once. The
+// third one ends a child that did not react.
+void pass_on(int signal) {
+    passed_on = signal;
+    kill(supervised, ++signals > 2 ? SIGKILL : signal);
+    kill(supervised, SIGCONT);
+}
 
 void pause_both(int) {
     kill(supervised, SIGSTOP);
@@ -33,25 +41,24 @@ void pause_both(int) {
     kill(supervised, SIGCONT);
 }
 
-// Whether code of a kernel probably caused the signal.
-bool is_crash(int signal) {
-    constexpr std::array crashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    return std::ranges::find(crashes, signal) != crashes.end();
-}
-
-bool was_ended(int read_end) {
-    char byte = 0;
-    ssize_t bytes = 0;
-    do bytes = read(read_end, &byte, 1);
-    while (bytes < 0 && errno == EINTR);
-    return bytes == 1;
-}
-
 int status_of(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     return status;
+}
+
+// Whether the child called end_supervised(). The child has ended, but its own children may keep the pipe open.
+bool was_ended(int read_end) {
+    fcntl(read_end, F_SETFL, O_NONBLOCK);
+    char byte = 0;
+    return read(read_end, &byte, 1) == 1;
+}
+
+// Whether code of the kernel or the reference probably caused the signal.
+bool is_crash(int signal) {
+    constexpr std::array crashes{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    return std::ranges::find(crashes, signal) != crashes.end();
 }
 
 }  // namespace
@@ -82,20 +89,25 @@ void supervise(int unexpected) {
     std::signal(SIGINT, pass_on);
     std::signal(SIGTERM, pass_on);
     std::signal(SIGTSTP, pause_both);
-    const bool ended = was_ended(ends[0]);
     const auto status = status_of(child);
+    const bool ended = was_ended(ends[0]);
+    kill(-child, SIGKILL);  // processes that the kernel started
     if (ended && WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
-    if (WIFSIGNALED(status) && !is_crash(WTERMSIG(status))) {  // such as Ctrl-C, or a closed pipe on standard output
-        std::signal(WTERMSIG(status), SIG_DFL);
-        (void)raise(WTERMSIG(status));
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal != 0 && (signal == passed_on || signal == SIGPIPE)) {  // SIGPIPE: nobody reads the output any more
+        std::signal(signal, SIG_DFL);
+        (void)raise(signal);
     }
-    const auto how = WIFSIGNALED(status) ? std::string(strsignal(WTERMSIG(status)))
-                                         : fmt::format("exit code {}", WEXITSTATUS(status));
-    (void)std::fputs(fmt::format("smemtune: the kernel or its reference ended the process ({}); correct it. 'smemtune "
-                                 "tune' rejects such a configuration, and goes on with the others\n",
-                                 how)
-                         .c_str(),
-                     stderr);
+    const auto how = signal != 0 ? std::string(strsignal(signal)) : fmt::format("exit code {}", WEXITSTATUS(status));
+    const auto* const remedy = signal == 0 || is_crash(signal)
+                                   ? "; correct them. 'smemtune tune' rejects such a configuration, and goes on with "
+                                     "the others"
+                                   : "";
+    (void)std::fputs(
+        fmt::format("smemtune: the process that ran the kernel and the reference ended unexpectedly ({}){}\n", how,
+                    remedy)
+            .c_str(),
+        stderr);
     std::_Exit(unexpected);
 }
 

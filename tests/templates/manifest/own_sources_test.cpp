@@ -241,13 +241,20 @@ TEST(OwnSources, IncludesThatTheCompilerSkipsMayBeMissing) {
         EXPECT_THAT(message_of(own(std::string(wanted) + source)), HasSubstr(": file 'gone.h' is missing; put it"))
             << wanted;
     }
-    for (const auto* outside : {"#include \"/usr/include/x.h\"\n", "#include \"../x.h\"\n",
-                                "#include </usr/include/x.h>\n", "#include <../x.h>\n", "#include <./a/../../x.h>\n"}) {
+    for (const auto* outside :
+         {"#include \"/usr/include/x.h\"\n", "#include \"../x.h\"\n", "#include </usr/include/x.h>\n",
+          "#include <../x.h>\n", "#include <./a/../../x.h>\n", "#include_next </usr/include/x.h>\n",
+          "# /* c */ include /* d */ <../x.h>\n", "#inc\\\nlude <../x.h>\n"}) {
         const auto message = message_of(own(std::string(outside) + source));
         EXPECT_THAT(message, StartsWith("copy.cu:1: file '"));
         EXPECT_THAT(message, HasSubstr("a folder above both with --templates"));
     }
     EXPECT_EQ(message_of(own(std::string("#include <..x.h>\n") + source)), "") << "the name only looks like a path";
+}
+
+TEST(OwnSources, AMacroNamesNoFile) {
+    EXPECT_THAT(message_of(own(std::string("#define H <x.h>\n#include H\n") + source)),
+                StartsWith("copy.cu:2: #include takes its file from a macro"));
 }
 
 // Earlier versions accepted such a source, so databases may have it.

@@ -103,10 +103,10 @@ TEST_F(OwnKernel, ThatEndsTheProcessIsAnErrorOfRunAndBench) {
         const auto finished = with_options(words);
         EXPECT_EQ(finished.code, 3) << command;
         EXPECT_EQ(finished.out, "") << command;
-        EXPECT_THAT(finished.err, HasSubstr("the kernel or its reference ended the process (exit code 0)")) << command;
+        EXPECT_THAT(finished.err, HasSubstr("ended unexpectedly (exit code 0); correct them")) << command;
     }
     replace("_exit(0);\n", "*reinterpret_cast<volatile int*>(8) = 1;\n");
-    EXPECT_THAT(with_options({"run", "--sizes", "16"}).err, HasSubstr("ended the process (Segmentation fault)"));
+    EXPECT_THAT(with_options({"run", "--sizes", "16"}).err, HasSubstr("ended unexpectedly (Segmentation fault)"));
 }
 
 TEST_F(OwnKernel, AWinnerOfAnotherVersionIsNamedAndMarked) {

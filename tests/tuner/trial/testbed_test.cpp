@@ -136,7 +136,8 @@ TEST(VerificationIdentity, TheTolerancesAreThoseOfTheirVersion) {
 // reference's expression and statement.
 std::string verdict_of_doubled(const std::string& write, const std::string& magnitude = "fabs(value[i])",
                                const std::string& operation = "doubled", std::int64_t n = 1,
-                               const std::string& value = "value[i] = 2 * (double)in[i]") {
+                               const std::string& value = "value[i] = 2 * (double)in[i]",
+                               const std::string& checks = "{ inputs = \"uniform\" }") {
     const std::string source =
         "__global__ void made_up(int n, const float* in, float* out) {\n"
         "    const int i = blockIdx.x * 32 + threadIdx.x;\n    if (i < n) " +
@@ -165,9 +166,10 @@ terms = "1"
 reference = "made_up.cu"
 argument = [{ name = "n", kind = "extent" }, { name = "in", kind = "input", rows = "1", columns = "n" },
             { name = "out", kind = "output", rows = "1", columns = "n" }]
-check = [{ inputs = "uniform" }]
+check = [CHECKS]
 )toml";
     auto text = manifest;
+    text.replace(text.find("CHECKS"), 6, checks);
     for (auto at = text.find("NAME"); at != std::string::npos; at = text.find("NAME")) text.replace(at, 4, operation);
     return made_up_verdict(source, text, {operation, "f32", "", {{"n", n}}}).wrong.value_or("");
 }
@@ -204,9 +206,9 @@ TEST(Magnitudes, ThatAreNegativeOrNotFiniteAreErrorsOfTheReference) {
 
 TEST(References, ThatDoNotWriteEveryElementAreErrors) {
     const auto error_of = [](const std::string& value, const std::string& magnitude, const std::string& operation,
-                             std::int64_t n = 40) {
+                             std::int64_t n = 40, const std::string& checks = "{ inputs = \"uniform\" }") {
         try {
-            verdict_of_doubled("out[i] = 2 * in[i]", magnitude, operation, n, value);
+            verdict_of_doubled("out[i] = 2 * in[i]", magnitude, operation, n, value, checks);
             return std::string("nothing was thrown");
         } catch (const ReferenceError& error) {
             return std::string(error.what());
@@ -217,6 +219,11 @@ TEST(References, ThatDoNotWriteEveryElementAreErrors) {
     EXPECT_EQ(error_of("if (i < n - 1) value[i] = 2.0 * in[i]", "1", "all_but_the_last", 1'000'000),
               "the reference does not write the value of element 999999 of out; it must write, not add to, every "
               "element");
+    const std::string half = "if (i < 33) value[i] = 2.0 * in[i]";
+    EXPECT_THAT(error_of(half, "1", "only_special", 40, "{ inputs = \"special\" }"), HasSubstr("value of element 33"));
+    EXPECT_THAT(error_of("if (in[i] != (int)in[i]) value[i] = 2.0 * in[i]", "1", "no_integers", 40,
+                         "{ inputs = \"uniform\" }, { inputs = \"integer\" }"),
+                HasSubstr("the reference does not write the value of element 0"));
     EXPECT_EQ(error_of("value[i] = 2.0 * in[i]", "m[i]", "no_magnitude"),
               "the reference does not write the magnitude of element 0 of out; it must write, not add to, every "
               "element");

@@ -31,7 +31,7 @@ TEST(SupervisorDeathTest, AKernelThatEndsTheProcessIsAnError) {
             supervise(unexpected);
             std::_Exit(0);
         },
-        ExitedWithCode(unexpected), "ended the process \\(exit code 0\\); correct it");
+        ExitedWithCode(unexpected), "ended unexpectedly \\(exit code 0\\); correct them");
 }
 
 TEST(SupervisorDeathTest, AKernelThatCrashesIsAnError) {
@@ -41,10 +41,50 @@ TEST(SupervisorDeathTest, AKernelThatCrashesIsAnError) {
             std::signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler
             (void)raise(SIGSEGV);
         },
-        ExitedWithCode(unexpected), "ended the process \\(Segmentation fault\\); correct it");
+        ExitedWithCode(unexpected), "ended unexpectedly \\(Segmentation fault\\); correct them");
 }
 
-TEST(SupervisorDeathTest, ASignalThatNoKernelCausesEndsTheProgramAsBefore) {
+TEST(SupervisorDeathTest, AProcessThatIsKilledIsAnError) {
+    EXPECT_EXIT(
+        {
+            supervise(unexpected);
+            (void)raise(SIGKILL);
+        },
+        ExitedWithCode(unexpected), "ended unexpectedly \\(Killed\\)\n$");
+}
+
+TEST(SupervisorDeathTest, ProcessesThatAKernelStartsNeitherDelayTheEndNorOutliveIt) {
+    EXPECT_EXIT(
+        {
+            supervise(unexpected);
+            if (fork() == 0) {
+                for (;;) pause();
+            }
+            std::_Exit(0);
+        },
+        ExitedWithCode(unexpected), "ended unexpectedly");
+}
+
+TEST(SupervisorDeathTest, AStoppedProcessReceivesSignals) {
+    EXPECT_EXIT(
+        {
+            const auto parent = getpid();
+            std::signal(SIGTERM, SIG_IGN);  // until supervise() passes signals on
+            supervise(unexpected);
+            if (fork() == 0) {
+                for (;;) {
+                    usleep(50'000);
+                    kill(parent, SIGTERM);
+                }
+            }
+            std::signal(SIGTERM, SIG_DFL);
+            (void)raise(SIGSTOP);
+            for (;;) pause();
+        },
+        KilledBySignal(SIGTERM), "^$");
+}
+
+TEST(SupervisorDeathTest, AClosedPipeEndsTheProgramAsBefore) {
     EXPECT_EXIT(
         {
             std::signal(SIGPIPE, SIG_DFL);

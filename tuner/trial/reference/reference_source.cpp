@@ -171,16 +171,19 @@ public:
 private:
     using Values = std::vector<std::vector<std::byte>>;
 
-    // Returns memory for the function's results. Floating-point numbers are NaNs at first, so an element that the
-    // function does not write is found. Integers are zeros.
+    // Returns memory for the function's results. Floating-point numbers are not written yet (unwritten_bits), integers
+    // are zeros.
     static Values empty(const Operands& operands, const std::vector<OutputReference>& results) {
         Values values;
         auto result = results.begin();
         for (const auto& matrix : operands.matrices) {
             if (!is_result(matrix)) continue;
-            const auto content = matrix.argument->is_integer() ? std::byte{0} : std::byte{0xff};
             for (const auto* memory : {result->value.get(), result->magnitude.get()}) {
-                if (memory != nullptr) values.emplace_back(memory->size(), content);
+                if (memory == nullptr) continue;
+                auto& bytes = values.emplace_back(memory->size());
+                if (matrix.argument->is_integer()) continue;
+                const auto unwritten = std::as_bytes(std::span(&unwritten_bits, 1));
+                for (std::size_t at = 0; at < bytes.size(); ++at) bytes[at] = unwritten[at % unwritten.size()];
             }
             ++result;
         }

@@ -1,6 +1,7 @@
 // Computes what the outputs of a set of operands should be.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,10 @@ struct OutputReference {
     std::unique_ptr<Memory> value;      ///< null if the operation has no reference
     std::unique_ptr<Memory> magnitude;  ///< null if Argument::has_magnitude() is false
 };
+
+/// Before a reference is computed, the floating-point numbers of its results that check_references() examines have
+/// these bits: a NaN that no computation gives.
+inline constexpr std::uint64_t unwritten_bits = 0xfffb'5a5a'a5a5'c3c3;
 
 /// A reference cannot be computed, or its result is unusable. The cause is never the candidate.
 class ReferenceError : public std::runtime_error {
