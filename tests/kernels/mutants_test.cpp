@@ -224,7 +224,9 @@ TEST_P(Mutants, AllDieAndTheOriginalLives) {
         std::ranges::move(mutants_of(path, kernel.files.at(path)), std::back_inserter(mutants));
     }
     std::vector<std::optional<std::string>> causes(mutants.size());
-    for (const auto& configuration : configurations_for(kernel)) attack(configuration, mutants, causes);
+    for (const auto& configuration : configurations_for(kernel)) {
+        attack(completed(configuration, default_configuration(kernel)), mutants, causes);
+    }
     int without_barrier = 0;
     for (std::size_t i = 0; i < mutants.size(); ++i) {
         without_barrier += mutants[i].name.find("__syncthreads") != std::string::npos ? 1 : 0;
