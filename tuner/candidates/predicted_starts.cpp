@@ -130,7 +130,8 @@ std::map<std::string, std::vector<Configuration>> predicted_starts(const Problem
     if (portfolio == nullptr) return {};
     const auto predictor = predictor_of(*portfolio, {&problem, 1}, device, by_name);
     std::map<std::string, std::vector<Configuration>> starts;
-    double best_us = 0, last_us = 0;
+    double best_us = 0;
+    double last_us = 0;
     for (const auto& prediction : predictor.ranking(problem)) {
         if (best_us == 0) best_us = prediction.us;
         auto& own = starts[prediction.member->kernel_template->name];
