@@ -79,7 +79,7 @@ TEST(Fixtures, TheRejectedAreNotTriedAgainButForOneRetryOfWhatCrashedOrTimedOut)
     const Scratch scratch;
     const std::vector<std::string> command{
         "tune",       "--device", test_device(), "--templates", fixture("misbehaving"),
-        "--sizes",    size,       "--deadline",  "1s",          "--search",
+        "--sizes",    size,       "--deadline",  "3s",          "--search",
         "exhaustive", "--db",     "tuned.db",    "--json"};
     const auto report_of = [&] {
         const auto finished = run(scratch, command);
