@@ -352,16 +352,15 @@ void read_sources_of(KernelTemplate& kernel, Scans& scans, bool is_stored) {
         if (is_stored || parameter.is_compiled()) continue;
         if (words_of(kernel.entry).contains(parameter.name)) {
             throw ManifestError(kernel.path + ":1: 'entry' '" + kernel.entry + "' names the " +
-                                (parameter.runtime ? "run-time parameter '" : "parameter of the launch '") +
-                                parameter.name + "', but the function is chosen when the kernel is compiled; take " +
-                                (parameter.runtime ? "runtime" : "launch") + " = true away");
+                                uncompiled_kind(parameter) + " '" + parameter.name +
+                                "', but the function is chosen when the kernel is compiled; take " +
+                                uncompiled_key(parameter) + " = true away");
         }
         if (!conditions.contains(parameter.name)) continue;
-        const bool runtime = parameter.runtime;
-        throw ManifestError(kernel.source_path + ":1: '" + parameter.name + "' is a " +
-                            (runtime ? "run-time parameter" : "parameter of the launch") +
+        throw ManifestError(kernel.source_path + ":1: '" + parameter.name + "' is a " + uncompiled_kind(parameter) +
                             ", and a preprocessor condition of the source uses it, which is always 0 there; take " +
-                            (runtime ? "runtime = true away, or use a plain if" : "launch = true away"));
+                            uncompiled_key(parameter) + " = true away" +
+                            (parameter.runtime ? ", or use a plain if" : ""));
     }
     for (const auto& name : names) {
         const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::name);

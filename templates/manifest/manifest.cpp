@@ -14,13 +14,13 @@
 
 namespace smemtune {
 
-namespace {
+std::string uncompiled_key(const Parameter& parameter) { return parameter.runtime ? "runtime" : "launch"; }
 
-// For parameters that are not compiled in.
-std::string key_of(const Parameter& parameter) { return parameter.runtime ? "runtime" : "launch"; }
-std::string kind_of(const Parameter& parameter) {
+std::string uncompiled_kind(const Parameter& parameter) {
     return parameter.runtime ? "run-time parameter" : "parameter of the launch";
 }
+
+namespace {
 
 Parameter read_parameter(const Section& section) {
     section.allow_only({"name", "values", "default", "summary", "runtime", "launch"});
@@ -39,8 +39,8 @@ Parameter read_parameter(const Section& section) {
     }
     if (const auto text = std::ranges::find_if(parameter.values, is_text_value);
         !parameter.is_compiled() && text != parameter.values.end()) {
-        section.fail_at("values", "'values' holds '" + value_text(*text) + "', but a " + kind_of(parameter) +
-                                      " is an int; take " + key_of(parameter) + " = true away");
+        section.fail_at("values", "'values' holds '" + value_text(*text) + "', but a " + uncompiled_kind(parameter) +
+                                      " is an int; take " + uncompiled_key(parameter) + " = true away");
     }
     return parameter;
 }
@@ -98,9 +98,9 @@ Expression read_compiled(const Section& section, const std::string& key, const s
     for (const auto& name : expression.names()) {
         const auto named = std::ranges::find(parameters, name, &Parameter::name);
         if (named == parameters.end() || named->is_compiled()) continue;
-        section.fail_at(key, "'" + key + "' names the " + kind_of(*named) + " '" + name +
+        section.fail_at(key, "'" + key + "' names the " + uncompiled_kind(*named) + " '" + name +
                                  "', but is fixed when the kernel is compiled; leave it out there, or take " +
-                                 key_of(*named) + " = true from the parameter");
+                                 uncompiled_key(*named) + " = true from the parameter");
     }
     return expression;
 }

@@ -31,4 +31,8 @@ using FindManifest = std::function<const std::string&(const std::string& path, c
 std::optional<KernelTemplate> parse_template(const std::string& path, const std::string& text,
                                              const Operations& operations, const FindManifest& find = {});
 
+/// Of a parameter that is not compiled in: the manifest's key that says so, and the parameter's kind in messages.
+std::string uncompiled_key(const Parameter& parameter);
+std::string uncompiled_kind(const Parameter& parameter);
+
 }  // namespace smemtune
